@@ -12,10 +12,9 @@ import com.intellij.openapi.keymap.KeymapManager
 import com.intellij.openapi.keymap.ex.KeymapManagerEx
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
-import com.intellij.testFramework.MapDataContext
-import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.ServerMessage
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
@@ -30,16 +29,13 @@ class ActionsTest : ServiceTestCase() {
     private val onServer = listOf("ShowStatus", "RestartServer", "CopyHealthReport", "OpenSettings")
     private val ids = (listOf("RunCli", "AddToPrompt", "Comment") + onProposals + onServer).map { "Companion.$it" }
 
-    private fun event(id: String, project: Project?) =
-        TestActionEvent(
-            MapDataContext().apply { put(CommonDataKeys.PROJECT, project) },
-            checkNotNull(ActionManager.getInstance().getAction(id)),
-        )
-
     private fun presentation(id: String, project: Project? = this.project): Presentation =
-        event(id, project).also { ActionManager.getInstance().getAction(id).update(it) }.presentation
+        ActionManager.getInstance().getAction(id).eventOn(CommonDataKeys.PROJECT to project).presentation
 
-    private fun perform(id: String) = ActionManager.getInstance().getAction(id).actionPerformed(event(id, project))
+    private fun perform(id: String) {
+        val action = ActionManager.getInstance().getAction(id)
+        action.actionPerformed(action.eventOn(CommonDataKeys.PROJECT to project))
+    }
 
     fun testAllAreInTheMenuAndSayWhatTheyDo() {
         val menu = ActionManager.getInstance().getAction("Companion.Menu") as DefaultActionGroup

@@ -6,7 +6,6 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.extensions.Extensions
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
@@ -16,9 +15,8 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.LightVirtualFile
-import com.intellij.testFramework.MapDataContext
-import com.intellij.testFramework.TestActionEvent
 import com.intellij.ui.content.ContentFactory
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
@@ -44,21 +42,17 @@ class CliActionsTest : ServiceTestCase() {
 
     private fun action(id: String): AnAction = ActionManager.getInstance().getAction("Companion.$id")
 
-    private fun event(id: String, files: List<VirtualFile> = emptyList(), editor: Editor? = null) =
-        TestActionEvent(
-            MapDataContext().apply {
-                put(CommonDataKeys.PROJECT, project)
-                put(CommonDataKeys.VIRTUAL_FILE_ARRAY, files.toTypedArray())
-                put(CommonDataKeys.EDITOR, editor)
-            },
-            action(id),
+    private fun event(id: String, files: List<VirtualFile> = emptyList()) =
+        action(id).eventOn(
+            CommonDataKeys.PROJECT to project,
+            CommonDataKeys.VIRTUAL_FILE_ARRAY to files.toTypedArray(),
         )
 
     private fun isVisible(id: String, vararg files: VirtualFile) =
-        event(id, files.asList()).also(action(id)::update).presentation.isEnabledAndVisible
+        event(id, files.asList()).presentation.isEnabledAndVisible
 
-    private fun add(vararg files: VirtualFile, editor: Editor? = null) =
-        action("AddToPrompt").actionPerformed(event("AddToPrompt", files.asList(), editor))
+    private fun add(vararg files: VirtualFile) =
+        action("AddToPrompt").actionPerformed(event("AddToPrompt", files.asList()))
 
     private fun withTerminal() {
         val point = Extensions.getRootArea().getExtensionPoint<CliTerminal>("dev.companion.gemini.cliTerminal")

@@ -4,13 +4,13 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataKey
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
-import com.intellij.testFramework.MapDataContext
-import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.eventOn
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSetting
 import dev.companion.gemini.project.ServiceTestCase
@@ -25,13 +25,12 @@ class CommentActionTest : ServiceTestCase() {
         FileEditorManager.getInstance(project).openFile(found, true).filterIsInstance<TextEditor>().single().editor
     }
 
-    private fun event(clicked: Int? = null): TestActionEvent {
-        val data = MapDataContext()
-        data.put(CommonDataKeys.PROJECT, project)
-        data.put(CommonDataKeys.EDITOR, editor)
-        clicked?.let { data.put("EditorGutter.LOGICAL_LINE_AT_CURSOR", it) }
-        return TestActionEvent(data, action).also(action::update)
-    }
+    private fun event(clicked: Int? = null) =
+        action.eventOn(
+            CommonDataKeys.PROJECT to project,
+            CommonDataKeys.EDITOR to editor,
+            DataKey.create<Int>("EditorGutter.LOGICAL_LINE_AT_CURSOR") to clicked,
+        )
 
     private fun lines(clicked: Int? = null) = CommentAction.lines(event(clicked), editor)
 
