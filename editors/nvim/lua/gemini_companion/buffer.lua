@@ -215,22 +215,28 @@ function M.replace(buffer, new)
 end
 
 --- Makes `:e` restore the text of `original()`, and a following `u` the user's lines. Without this, Neovim looks
---- for a file of that name and empties the buffer. Calls `read()` afterwards. The returned function gives the text
---- at the last unload, or nil if the buffer was never unloaded.
+--- for a file of that name and empties the buffer. Calls `read()` afterwards, and `unload()` before each unload. The
+--- returned function gives the text at the last unload, or nil if the buffer was never unloaded.
 ---@param buffer integer
 ---@param group? integer
 ---@param original fun(): GeminiCompanion.Text
 ---@param read fun()
+---@param unload? fun()
 ---@return fun(): GeminiCompanion.Text?
-function M.outlive_edit(buffer, group, original, read)
+function M.outlive_edit(buffer, group, original, read, unload)
   local before
-  api.nvim_create_autocmd('BufUnload', {
-    group = group,
-    buffer = buffer,
-    callback = function()
-      before = M.parsed(buffer)
-    end,
-  })
+  -- Unlike an autocommand, this also runs with `:noautocmd`.
+  local function watch()
+    api.nvim_buf_attach(buffer, false, {
+      on_detach = function()
+        before = M.parsed(buffer)
+        if unload then
+          unload()
+        end
+      end,
+    })
+  end
+  watch()
   api.nvim_create_autocmd('BufReadCmd', {
     group = group,
     buffer = buffer,
@@ -243,6 +249,7 @@ function M.outlive_edit(buffer, group, original, read)
         M.set_lines(buffer, parsed)
       end
       read()
+      watch()
     end,
   })
   return function()

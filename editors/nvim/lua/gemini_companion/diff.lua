@@ -6,6 +6,7 @@ local bars = require('gemini_companion.bars')
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local form = require('gemini_companion.form')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local kept = require('gemini_companion.kept')
 local log = require('gemini_companion.log')
@@ -127,7 +128,7 @@ end
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
   if changed then
-    kept.keep(proposal.path, now, is_dropped)
+    guard.call('keeping your text', kept.keep, proposal.path, now, is_dropped)
   end
 end
 
@@ -222,7 +223,7 @@ local function reopen(proposal)
   if not ok then
     keep(proposal)
     reject(proposal)
-    log.warn(again)
+    log.warn(guard.reason(again))
     return
   end
   proposal.view = again

@@ -174,6 +174,8 @@ function View:listen()
   end, function()
     buffers.set_form(self.right, self.proposed)
     vim.bo[self.right].modified = false
+  end, function()
+    self:leave()
   end)
   on('BufReadCmd', {
     buffer = self.left,
@@ -201,13 +203,6 @@ function View:listen()
     callback = function()
       -- `:tabonly` and the like decide nothing about a proposal that the user has not seen.
       self:leave(not self.is_window_closing or not (self.is_seen or self:is_current()))
-    end,
-  })
-  -- With `:noautocmd`, only this callback runs.
-  api.nvim_buf_attach(self.right, false, {
-    on_reload = function() end,
-    on_detach = function()
-      self:leave()
     end,
   })
   turn.watch(self)
