@@ -247,6 +247,21 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await neovim.until(`vim.fn.getbufline(vim.fn.bufnr(...), 1)[1] == 'three'`, file.a);
   });
 
+  for (const keys of [':split<CR>:only<CR>', ':split<CR><C-w>T:tabprevious<CR>:tabclose<CR>', ':noautocmd quit<CR>']) {
+    test(`has ordinary windows after ${keys} in its comparison, and is compared again`, async (t) => {
+      const { neovim } = await openEdited(t);
+      await run(neovim, 'diff');
+      await compared(neovim);
+      await neovim.type(keys);
+      const options = `vim.tbl_map(function(window) return { vim.wo[window].diff, vim.wo[window].winbar } end,
+        vim.tbl_filter(function(window) return vim.bo[vim.api.nvim_win_get_buf(window)].buftype == '' end,
+          vim.api.nvim_list_wins()))`;
+      await neovim.until(`vim.iter(${options}):all(function(one) return not one[1] and one[2] == '' end)`);
+      await run(neovim, 'diff a');
+      assert.equal((await compared(neovim)).length, 2);
+    });
+  }
+
   test('is compared with its text from before, and closing leaves nothing', async (t) => {
     const { neovim, file, cli } = await openEdited(t);
     const clean = async () => {

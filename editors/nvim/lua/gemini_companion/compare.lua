@@ -19,7 +19,7 @@ local api = vim.api
 ---@type table<string, GeminiCompanion.Comparison>
 local comparisons = {}
 
---- The bars that a file has had in comparisons.
+--- The bars of all comparisons so far.
 local shown_bars = {}
 
 local function id_of(comparison)
@@ -42,6 +42,22 @@ local function new_left(path, content, right)
   return buffer
 end
 
+--- Returns the comparison that has a window, or nil.
+local function of_window(window)
+  for _, comparison in pairs(comparisons) do
+    if vim.tbl_contains(comparison.windows, window) then
+      return comparison
+    end
+  end
+end
+
+--- Makes a window an ordinary one if it has been one of a comparison, or has been split from one.
+local function restore_window(window)
+  if shown_bars[vim.wo[window].winbar] and not of_window(window) then
+    windows.disable_diff(window)
+  end
+end
+
 --- Removes the left side and both windows. The buffer of the file stays.
 local function close(comparison)
   if comparisons[id_of(comparison)] ~= comparison then
@@ -50,13 +66,9 @@ local function close(comparison)
   comparisons[id_of(comparison)] = nil
   labels.follow(comparison, false)
   pcall(api.nvim_del_augroup_by_id, comparison.group)
-  local right, left = unpack(comparison.windows)
-  for _, window in ipairs({ right, left }) do
-    if api.nvim_win_is_valid(window) then
-      -- Otherwise Neovim would use these options in the next window for that buffer.
-      windows.disable_diff(window)
-    end
-  end
+  local right = comparison.windows[1]
+  -- Otherwise Neovim would use their options in the next window for that buffer.
+  vim.iter(api.nvim_list_wins()):each(restore_window)
   vim.schedule(function()
     local is_own = api.nvim_win_is_valid(right) and api.nvim_win_get_buf(right) == comparison.right
     if is_own then
@@ -122,17 +134,16 @@ end
 --- Returns the key and the path of the comparison in the current window, or nil.
 ---@return string? key, string? path
 function M.current()
-  for _, comparison in pairs(comparisons) do
-    if vim.tbl_contains(comparison.windows, api.nvim_get_current_win()) then
-      return comparison.key, comparison.path
-    end
+  local comparison = of_window(api.nvim_get_current_win())
+  if comparison then
+    return comparison.key, comparison.path
   end
 end
 
 --- Shows a comparison. If the same one is open, goes there. Returns whether that is possible, and if not, the cause.
 local function show(comparison)
   local path, open = comparison.path, comparisons[id_of(comparison)]
-  if open and open.content == comparison.content then
+  if open and open.content == comparison.content and api.nvim_win_is_valid(open.windows[1]) then
     windows.go_to(open.windows[1])
     return true
   elseif open then
@@ -157,8 +168,9 @@ local function show(comparison)
   comparisons[id_of(comparison)] = comparison
   labels.follow(comparison, true)
   listen(comparison)
-  windows.set_bar(comparison.windows[2], comparison.bars[1])
-  shown_bars[windows.set_bar(comparison.windows[1], comparison.bars[2])] = true
+  for index, window in ipairs({ comparison.windows[2], comparison.windows[1] }) do
+    shown_bars[windows.set_bar(window, comparison.bars[index])] = true
+  end
   windows.go_to(comparison.windows[1])
   return true
 end
@@ -185,9 +197,7 @@ end
 api.nvim_create_autocmd('BufWinEnter', {
   group = api.nvim_create_augroup('gemini_companion_compare', {}),
   callback = function()
-    if shown_bars[vim.wo.winbar] and not M.current() then
-      windows.disable_diff(api.nvim_get_current_win())
-    end
+    restore_window(api.nvim_get_current_win())
   end,
 })
 
