@@ -249,6 +249,8 @@ test('a proposal stands for its file; nothing to add is an error', { skip }, asy
   const filePath = sandbox.file('src/a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'new\n' });
   await neovim.view(filePath);
-  await neovim.command('GeminiCompanion add');
-  assert.equal(await register(neovim), ' @src/a.txt ');
+  for (const command of ['add', 'add %']) {
+    await neovim.command('let @" = ""', `GeminiCompanion ${command}`);
+    assert.equal(await register(neovim), ' @src/a.txt ');
+  }
 });
