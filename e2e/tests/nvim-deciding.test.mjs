@@ -74,7 +74,10 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
     endfunction
     nnoremap <Space>x <Cmd>call Wait()<CR>
   ]])`;
-  for (const [name, map, keys = ' x'] of [
+  const inLua = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
+  const inVimScript = `vim.cmd([[autocmd InsertLeave *
+    \\ call timer_start(600, {-> execute('silent! wall | let g:saved = 1')})]])`;
+  for (const [name, map, keys = ' x', saver = inLua] of [
     ['a key', lua('vim.g.got = vim.fn.getcharstr()')],
     ['a key, in Vim script', vimScript('let g:got = getcharstr()')],
     ['a motion', lua(`vim.api.nvim_feedkeys('d', 'n', false)`)],
@@ -82,13 +85,12 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
     ['a program', lua(`vim.fn.system('sleep 0.7')`)],
     ['a while', lua(`vim.cmd.sleep('700m')`)],
     ['a while, in Vim script', vimScript('sleep 700m')],
-    ['a while, in a command line', '', ':sleep 700m<CR>'],
+    ['a while, in a command line', '', ':sleep 700m<CR>', inVimScript],
     ['an answer', lua('vim.ui.input({}, function() end)')],
     ['the answer to a question', '', ':s/i/i/c<CR>'],
     ['Enter after a message', lua(`vim.print('one\\ntwo')`)],
   ]) {
     test(`while a command of the user waits for ${name}`, async (t) => {
-      const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
       const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
       await neovim.press(`ccmine<Esc>${keys}`);
       await sleep(700);
@@ -99,16 +101,6 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
       assert.deepEqual(await decision, accepted('mine\nnew2\n'));
     });
   }
-
-  test('with a timer of Vim script', async (t) => {
-    const saver = `vim.cmd([[autocmd InsertLeave * call timer_start(600, {-> execute('silent! wall | let g:saved = 1')})]])`;
-    const { neovim, decision } = await openProposal(t, { init: saver });
-    await neovim.type('ccmine<Esc>:sleep 700m<CR>');
-    await neovim.until('vim.g.saved');
-    assert.equal((await neovim.ready()).proposals, 1);
-    await neovim.type(':w<CR>');
-    assert.deepEqual(await decision, accepted('mine\nnew2\n'));
-  });
 
   for (const [name, event, map, keys] of [
     ['that writes when the user leaves a buffer', 'BufLeave', `'n', ' x', function() vim.cmd.wincmd('p') end`, 'ccmine<Esc> x'],

@@ -325,16 +325,6 @@ describe('what the user wrote', { skip, concurrency: 4 }, () => {
     assert.match(await neovim.messages(), /:sbuffer \d+ has your text for a\.txt/);
   });
 
-  for (const keys of [':noautocmd bwipeout!<CR>', ':edit! | undo | noautocmd quit!<CR>']) {
-    test(`is there after ${keys}`, async (t) => {
-      const { neovim, decision } = await openProposal(t);
-      await neovim.type(`ccan hour of work<Esc>${keys}`);
-      assert.deepEqual(await decision, REJECTED);
-      await neovim.until(`vim.fn.bufnr('gemini-companion://kept') > 0`);
-      assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
-    });
-  }
-
   test('costs no decision if no buffer can keep it', async (t) => {
     const init = `vim.api.nvim_create_autocmd('BufNew', {
       callback = function() if vim.g.fails then error('mine') end end })`;
