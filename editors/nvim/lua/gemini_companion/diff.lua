@@ -30,9 +30,6 @@ local REPLACE_TIMEOUT_MS = 2000
 
 local NONE = 'No diff is open for this file.'
 
---- How often a companion has ended. A proposal of an ended one never shows.
-local ended = 0
-
 --- Called when a proposal opens, opens again or ends.
 M.on_changed = function() end
 
@@ -200,6 +197,8 @@ local function abandon(proposal)
   log.warn(stays:format(file.short(proposal.path)))
 end
 
+resuming.abandon = abandon
+
 local function remind(proposal)
   log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(file.short(proposal.path)))
 end
@@ -332,10 +331,13 @@ function M.on_open(params, done, fail)
     end
     fail(why)
   end
-  local ended_before = ended
+  local companion = server.status()
+  local function has_ended()
+    return not companion or companion ~= server.status() or companion.stopping == true
+  end
   local function unless_ended(act)
     return function()
-      if ended == ended_before then
+      if not has_ended() then
         act()
       end
     end
@@ -354,7 +356,7 @@ function M.on_open(params, done, fail)
   end)
   vim.schedule(function()
     idle.when_idle(show, OPEN_TIMEOUT_MS, give_up, function()
-      if ended ~= ended_before then
+      if has_ended() then
         return false
       end
       local waits, left = must_wait(path, since)
@@ -423,22 +425,6 @@ function M.on_reject(params, done, fail)
     reject(proposal)
     done()
   end
-end
-
---- Names the paused proposals to the companion, which is ready.
-function M.start()
-  resuming.name(abandon)
-end
-
---- Pauses all proposals after the companion has ended: the next one may take them up.
-function M.pause()
-  ended = ended + 1
-  resuming.pause(abandon)
-end
-
---- Abandons the paused proposals. Those with the user's changes stay open.
-function M.stop()
-  resuming.stop(abandon)
 end
 
 local function act_on(act)

@@ -98,9 +98,9 @@ function M.start()
   local comments = require('gemini_companion.comments')
   local context = require('gemini_companion.context')
   local diagnostics = require('gemini_companion.diagnostics')
-  local diff = require('gemini_companion.diff')
   local messages = require('gemini_companion.messages')
   local reload = require('gemini_companion.reload')
+  local resuming = require('gemini_companion.resuming')
   local server = require('gemini_companion.server')
   local workspace = require('gemini_companion.workspace')
   local status = server.status()
@@ -121,7 +121,7 @@ function M.start()
         { M.share, config.options.share_context },
         { M.review, config.options.review_all },
         { workspace.report },
-        { diff.start },
+        { resuming.name },
         { comments.resend },
         { diagnostics.start },
         { context.start },
@@ -135,7 +135,7 @@ function M.start()
         context.stop,
         diagnostics.stop,
         reload.stop,
-        diff.pause,
+        resuming.pause,
         accepted.stop,
         changes.stop,
       }) do
@@ -143,7 +143,7 @@ function M.start()
       end
       local start = successor(problem, was_ready)
       if not (start and start()) then
-        diff.stop()
+        resuming.stop()
       end
     end,
     request = messages.request,
@@ -174,7 +174,7 @@ function M.restart()
   after_exit = nil
   server.stop(keeps)
   if keeps then
-    require('gemini_companion.diff').pause()
+    require('gemini_companion.resuming').pause()
   end
   return M.start()
 end

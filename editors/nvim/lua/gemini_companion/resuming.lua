@@ -12,9 +12,13 @@ local M = {}
 --- The message about a decision that no companion takes.
 M.PAUSED = 'the companion is starting again; decide in a moment'
 
+--- Ends a proposal that no CLI will wait for again.
+---@type fun(proposal: GeminiCompanion.Proposal)
+M.abandon = function() end
+
 --- Handles the companion's answer to the paused proposals, by diff. `resumed` are those that are open again. The others
 --- have ended, unless a newer one has replaced them.
-local function resume(paused, resumed, abandon)
+local function resume(paused, resumed)
   for _, fields in ipairs(resumed) do
     local proposal = paused[fields.diff]
     if proposal and proposal.is_paused and not proposal.decided then
@@ -25,18 +29,17 @@ local function resume(paused, resumed, abandon)
   end
   for diff, proposal in pairs(paused) do
     if proposal.is_paused and proposal.diff == diff and not proposal.decided then
-      abandon(proposal)
+      M.abandon(proposal)
     end
   end
 end
 
---- Pauses the proposals after their companion has ended, and abandons those that had ended before, unless they have the
---- user's changes.
----@param abandon fun(proposal: GeminiCompanion.Proposal)
-function M.pause(abandon)
+--- Pauses the proposals after their companion has ended: the next one may take them up. Abandons those that had ended
+--- before, unless they have the user's changes.
+function M.pause()
   for _, proposal in ipairs(proposals.all()) do
     if proposal.orphan then
-      abandon(proposal)
+      M.abandon(proposal)
     else
       proposal.is_paused = true
     end
@@ -44,19 +47,17 @@ function M.pause(abandon)
   bars.update()
 end
 
---- Abandons the paused proposals.
----@param abandon fun(proposal: GeminiCompanion.Proposal)
-function M.stop(abandon)
+--- Abandons the paused proposals. Those with the user's changes stay open.
+function M.stop()
   for _, proposal in ipairs(proposals.all()) do
     if proposal.is_paused then
-      abandon(proposal)
+      M.abandon(proposal)
     end
   end
 end
 
 --- Names the paused proposals to the companion, and abandons those that have ended.
----@param abandon fun(proposal: GeminiCompanion.Proposal)
-function M.name(abandon)
+function M.name()
   local paused, shown = {}, {}
   for _, proposal in ipairs(proposals.all()) do
     if proposal.is_paused then
@@ -65,12 +66,12 @@ function M.name(abandon)
     end
   end
   server.request('diff/resume', { proposals = shown }, function(result)
-    resume(paused, result.proposals or {}, abandon)
+    resume(paused, result.proposals or {})
     bars.update()
   end, function()
     -- If this companion has ended, too, the proposals wait for the next one.
     if server.status() then
-      resume(paused, {}, abandon)
+      resume(paused, {})
     end
   end)
 end
