@@ -266,7 +266,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
       for (const one of options) assert.deepEqual(one, [false, false, false, 'manual', '']);
       await neovim.command('only');
     };
-    const split = [':split | only | q<CR>', ':split | wincmd T | tabprevious | tabclose | q<CR>'];
+    const split = [':split | only | tabonly<CR>', ':split | wincmd T | tabonly<CR>'];
     for (const close of [':q<CR>', '<C-w>h:q<CR>', ':tabclose<CR>', ':wq<CR>', ...split]) {
       await run(neovim, 'diff');
       await compared(neovim);
