@@ -187,32 +187,6 @@ test('an accidental key does not lose the user’s edits', { skip }, async (t) =
   assert.deepEqual(await decision, accepted('edited\n'));
 });
 
-test('several proposals are open at once, each in its tab page', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const clients = [client, await IdeClient.connect(sandbox), await IdeClient.connect(sandbox)];
-  const files = ['a', 'b', 'c'].map((name) => sandbox.file(name, 'old\n'));
-  const decisions = [];
-  for (const [index, file] of files.entries()) {
-    decisions.push(clients[index].openDiff(file, `${index}\n`));
-    await neovim.proposalBehind(file);
-    await neovim.type(`:GeminiCompanion show ${['a', 'b', 'c'][index]}<CR>`);
-  }
-  assert.equal((await neovim.ready()).proposals, 3);
-  const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
-  assert.deepEqual(await complete('GeminiCompanion accept '), ['a', 'b', 'c']);
-  assert.deepEqual(await complete('GeminiCompanion rej'), ['reject', 'rejectall']);
-  await neovim.type(':tabfirst | GeminiCompanion accept<CR>');
-  assert.match(await neovim.messages(), /several proposals are open; name one: a, b, c/);
-
-  await neovim.type(':GeminiCompanion show b<CR>:w<CR>');
-  assert.deepEqual(await decisions[1], accepted(''));
-  await neovim.type(':GeminiCompanion reject c<CR>');
-  assert.deepEqual(await decisions[2], REJECTED);
-  await neovim.type(':GeminiCompanion accept<CR>');
-  assert.deepEqual(await decisions[0], accepted(''));
-  await oneTab(neovim);
-});
-
 test('a proposal that replaces another takes its place; undo brings the user’s text back', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const other = await IdeClient.connect(sandbox);

@@ -49,10 +49,15 @@ test('commands go through the proposals in the order of arrival', { skip }, asyn
   assert.match(await bar(), /^2\/3 /);
   await neovim.command('1tabnext');
   assert.equal(await shown(), 'other.txt');
+  await run('accept');
+  assert.match(await neovim.messages(), /several proposals are open; name one: c\.txt, a\.txt, b\.txt/);
+  const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
+  assert.deepEqual(await complete('GeminiCompanion reject '), ['c.txt', 'a.txt', 'b.txt']);
   await run('next');
   assert.equal(await shown(), 'c.txt', 'from elsewhere one comes to the first');
 
-  await run('reject');
+  await neovim.command('1tabnext');
+  await run('reject c.txt');
   await areDecided(decisions, { c: undefined });
   await run('next');
   await neovim.until(`#require('gemini_companion.proposals').paths() == 2`);
