@@ -317,7 +317,12 @@ const tabs = (neovim) =>
     end, vim.api.nvim_tabpage_list_wins(tab))
   end, vim.api.nvim_list_tabpages())`);
 
-for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,terminal', 'buffers,curdir,tabpages,winsize']) {
+const sessions = [
+  'blank,buffers,curdir,folds,help,tabpages,winsize,terminal',
+  'buffers,curdir,tabpages,winsize',
+  'blank,buffers,curdir,folds,help,tabpages,winsize,winpos,terminal,localoptions,options',
+];
+for (const options of sessions) {
   test(`a session with sessionoptions=${options} has no proposal`, { skip }, async (t) => {
     const init = `vim.o.sessionoptions = '${options}'`;
     const { sandbox, neovim, file } = await openProposal(t, { init });
@@ -331,6 +336,25 @@ for (const options of ['blank,buffers,curdir,folds,help,tabpages,winsize,termina
     await next.until(`vim.fn.tabpagenr('$') == 1`);
     assert.deepEqual(await tabs(next), [[path.join(sandbox.project, 'mine.txt')]]);
     assert.equal(await next.lua(`return vim.fn.bufnr('gemini-companion')`), -1);
+    assert.equal(await next.lua('return vim.o.tabline'), '');
+  });
+
+  test(`a session with sessionoptions=${options} has no comparison`, { skip }, async (t) => {
+    const init = `vim.o.sessionoptions = '${options}'`;
+    const { sandbox, neovim, file } = await openEdited(t, { init });
+    const session = path.join(sandbox.root, 'Session.vim');
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.command(`mksession ${session}`);
+    await neovim.close();
+    const next = await Neovim.start(sandbox, { init, args: ['-S', session] });
+    await next.ready();
+    await next.until(`vim.fn.bufnr('gemini-companion') == -1`);
+    const shown = (await tabs(next)).flat();
+    assert.deepEqual([...new Set(shown)], [file.a]);
+    await next.until(`vim.iter(vim.api.nvim_list_wins()):all(function(window)
+      return not vim.wo[window].diff and vim.wo[window].winbar == ''
+    end)`);
   });
 }
 
@@ -345,18 +369,4 @@ test('a session that the user loads decides no proposal', { skip }, async (t) =>
   await neovim.until(`vim.fn.execute('messages'):find('a proposal waits')`);
   await neovim.type(':GeminiCompanion show<CR>:w<CR>');
   assert.deepEqual(await decision, UNCHANGED);
-});
-
-test('a session has no comparison', { skip }, async (t) => {
-  const { sandbox, neovim, file } = await openEdited(t);
-  const session = path.join(sandbox.root, 'Session.vim');
-  await run(neovim, 'diff');
-  await compared(neovim);
-  await neovim.command(`mksession ${session}`);
-  await neovim.close();
-  const next = await Neovim.start(sandbox, { args: ['-S', session] });
-  await next.ready();
-  await next.until(`vim.fn.bufnr('gemini-companion') == -1`);
-  const shown = (await tabs(next)).flat();
-  assert.deepEqual([...new Set(shown)], [file.a]);
 });

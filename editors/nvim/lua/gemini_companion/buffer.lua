@@ -21,11 +21,18 @@ end
 function M.create(name, buftype, bufhidden)
   local buffer = api.nvim_create_buf(false, false)
   set_name(buffer, name)
+  vim.b[buffer].gemini_companion = true
   local options = vim.bo[buffer]
   options.buftype = buftype
   options.bufhidden = bufhidden
   options.swapfile = false
   return buffer
+end
+
+--- Returns whether a buffer is one of the plugin, and not one that a session has restored by its name.
+---@param buffer integer
+function M.is_own(buffer)
+  return vim.b[buffer].gemini_companion == true
 end
 
 --- Gives a buffer of the plugin another name, without the scheme. Returns its full name.

@@ -19,9 +19,6 @@ local api = vim.api
 ---@type table<string, GeminiCompanion.Comparison>
 local comparisons = {}
 
---- The bars of all comparisons so far.
-local shown_bars = {}
-
 local function id_of(comparison)
   return comparison.key .. comparison.path
 end
@@ -53,8 +50,8 @@ end
 
 --- Makes a window an ordinary one if it has been one of a comparison, or has been split from one.
 local function restore_window(window)
-  if shown_bars[vim.wo[window].winbar] and not of_window(window) then
-    windows.disable_diff(window)
+  if not of_window(window) then
+    windows.restore(window)
   end
 end
 
@@ -168,9 +165,8 @@ local function show(comparison)
   comparisons[id_of(comparison)] = comparison
   labels.follow(comparison, true)
   listen(comparison)
-  for index, window in ipairs({ comparison.windows[2], comparison.windows[1] }) do
-    shown_bars[windows.set_bar(window, comparison.bars[index])] = true
-  end
+  windows.set_bar(comparison.windows[2], comparison.bars[1])
+  windows.set_bar(comparison.windows[1], comparison.bars[2])
   windows.go_to(comparison.windows[1])
   return true
 end

@@ -1,12 +1,11 @@
 -- Decides whether a proposal may take the focus. The next key of the user goes to the window with the focus, where it
 -- could change or decide a proposal that the user has not seen.
 
+local buffers = require('gemini_companion.buffer')
+
 local M = {}
 
 local api = vim.api
-
---- The scheme of the plugin's buffers.
-local OWN = '^gemini%-companion://'
 
 --- Returns whether the user looks at a proposal, a comparison or another diff in the current tab page.
 local function is_reviewing()
@@ -14,7 +13,7 @@ local function is_reviewing()
     return true
   end
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_buf_get_name(api.nvim_win_get_buf(window)):find(OWN) then
+    if buffers.is_own(api.nvim_win_get_buf(window)) then
       return true
     end
   end

@@ -39,16 +39,20 @@ end
 --- The open views and comparisons.
 local open = {}
 
---- Sets the tab line while a view or a comparison is open.
----@param view GeminiCompanion.View|GeminiCompanion.Comparison
----@param is_open boolean
-function M.follow(view, is_open)
-  open[view] = is_open or nil
+--- Sets the tab line while a view or a comparison is open. A session may have set it as well.
+function M.update()
   if next(open) and is_default('tabline') then
     vim.o.tabline = TABLINE
   elseif not next(open) and vim.o.tabline == TABLINE then
     vim.o.tabline = ''
   end
+end
+
+---@param view GeminiCompanion.View|GeminiCompanion.Comparison
+---@param is_open boolean
+function M.follow(view, is_open)
+  open[view] = is_open or nil
+  M.update()
 end
 
 local function tab_label(tab)

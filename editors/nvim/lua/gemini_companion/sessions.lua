@@ -1,7 +1,9 @@
--- Removes what a session (`:mksession`) restores of proposals and comparisons: ordinary, empty buffers with the names
--- of ours, or empty tab pages.
+-- Removes what a session (`:mksession`) restores of proposals and comparisons: empty buffers with the names of ours,
+-- empty tab pages, and options.
 
 local buffers = require('gemini_companion.buffer')
+local labels = require('gemini_companion.labels')
+local windows = require('gemini_companion.windows')
 
 local M = {}
 
@@ -31,12 +33,12 @@ end
 --- Cleans up after a session was loaded.
 function M.clean()
   for _, buffer in ipairs(api.nvim_list_bufs()) do
-    -- Those of an open proposal have a type.
-    local is_dead = api.nvim_buf_get_name(buffer):find('^gemini%-companion://') and vim.bo[buffer].buftype == ''
-    if is_dead then
+    if api.nvim_buf_get_name(buffer):find('^gemini%-companion://') and not buffers.is_own(buffer) then
       api.nvim_buf_delete(buffer, { force = true })
     end
   end
+  vim.iter(api.nvim_list_wins()):each(windows.restore)
+  labels.update()
   close_blank_tabs()
 end
 

@@ -39,7 +39,6 @@ function M.set_bar(window, parts)
   guard.quietly(function()
     vim.wo[window][0].winbar = bar
   end)
-  return bar
 end
 
 --- Makes a window an ordinary one again. The user may have opened another buffer in it.
@@ -49,6 +48,15 @@ function M.disable_diff(window)
     vim.cmd('diffoff')
     vim.cmd('setlocal winbar< statusline< scrollbind< cursorbind<')
   end)
+end
+
+--- Makes a window an ordinary one if it has a bar of the plugin, but another buffer.
+---@param window integer
+function M.restore(window)
+  local is_own = buffers.is_own(api.nvim_win_get_buf(window))
+  if not is_own and vim.wo[window][0].winbar:find('^ .*%%<$') then
+    M.disable_diff(window)
+  end
 end
 
 --- Marks the changes between both sides, unless there are too many.
