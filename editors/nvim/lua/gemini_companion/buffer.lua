@@ -222,15 +222,13 @@ function M.replace(buffer, new)
 end
 
 --- Makes `:e` restore the text of `original()`, and a following `u` the user's lines. Without this, Neovim looks
---- for a file of that name and empties the buffer. Calls `read()` afterwards, and `unload()` before each unload. The
---- returned function gives the text at the last unload, or nil if the buffer was never unloaded.
+--- for a file of that name and empties the buffer. Calls `read()` afterwards, and `unload()` with the text before each
+--- unload.
 ---@param buffer integer
----@param group? integer
 ---@param original fun(): GeminiCompanion.Text
 ---@param read fun()
----@param unload? fun()
----@return fun(): GeminiCompanion.Text?
-function M.outlive_edit(buffer, group, original, read, unload)
+---@param unload? fun(text: GeminiCompanion.Text)
+function M.outlive_edit(buffer, original, read, unload)
   local before
   -- Unlike an autocommand, this also runs with `:noautocmd`.
   local function watch()
@@ -238,14 +236,13 @@ function M.outlive_edit(buffer, group, original, read, unload)
       on_detach = function()
         before = M.parsed(buffer)
         if unload then
-          unload()
+          unload(before)
         end
       end,
     })
   end
   watch()
   api.nvim_create_autocmd('BufReadCmd', {
-    group = group,
     buffer = buffer,
     callback = function()
       local parsed = original()
@@ -259,9 +256,6 @@ function M.outlive_edit(buffer, group, original, read, unload)
       watch()
     end,
   })
-  return function()
-    return before
-  end
 end
 
 return M

@@ -226,7 +226,7 @@ local function create(key)
   pcall(function()
     vim.bo[view.buffer].filetype = 'diff'
   end)
-  buffers.outlive_edit(view.buffer, nil, function()
+  buffers.outlive_edit(view.buffer, function()
     return view.text
   end, function()
     vim.bo[view.buffer].modifiable = false

@@ -62,7 +62,7 @@ function M.hold(path, parsed, may_write)
       end
     end,
   })
-  buffers.outlive_edit(buffer, nil, function()
+  buffers.outlive_edit(buffer, function()
     return parsed
   end, function()
     buffers.set_form(buffer, parsed)

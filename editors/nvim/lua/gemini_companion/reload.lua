@@ -36,11 +36,6 @@ local rest_ends = {}
 --- Whether the last check of all files has left out a buffer in its pause.
 local is_resting = false
 
-local function is_empty_line(bytes)
-  local lines = text.parse(bytes or '').lines
-  return #lines == 1 and lines[1] == ''
-end
-
 --- Returns whether a buffer has another text than its file, as far as both can be compared.
 ---@param buffer integer
 ---@param name string
@@ -62,7 +57,7 @@ end
 --- says whether the file is known to have changed, and `is_noticed` whether Neovim has noticed a change.
 local function read_silently(buffer, name, is_newer, is_noticed)
   -- `:checktime` would keep the empty line.
-  local must_edit = buffers.has_empty_line(buffer) and not is_empty_line(file.read(name))
+  local must_edit = buffers.has_empty_line(buffer) and has_other_text(buffer, name)
   if not must_edit then
     vim.cmd('silent! checktime ' .. buffer)
     -- Neovim takes a time for the same that is exactly a second later. File systems count it in steps of milliseconds.

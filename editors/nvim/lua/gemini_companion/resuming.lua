@@ -16,24 +16,6 @@ M.PAUSED = 'the companion is starting again; decide in a moment'
 ---@type fun(proposal: GeminiCompanion.Proposal)
 M.abandon = function() end
 
---- Handles the companion's answer to the paused proposals, by diff. `resumed` are those that are open again. The others
---- have ended, unless a newer one has replaced them.
-local function resume(paused, resumed)
-  for _, fields in ipairs(resumed) do
-    local proposal = paused[fields.diff]
-    if proposal and proposal.is_paused and not proposal.decided then
-      proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
-      proposal.was_shared = config.options.share_context
-      proposal.takes_reason = reasons.arrival(proposal) ~= nil
-    end
-  end
-  for diff, proposal in pairs(paused) do
-    if proposal.is_paused and proposal.diff == diff and not proposal.decided then
-      M.abandon(proposal)
-    end
-  end
-end
-
 --- Pauses the proposals after their companion has ended: the next one may take them up. Abandons those that had ended
 --- before, unless they have the user's changes.
 function M.pause()
@@ -66,12 +48,21 @@ function M.name()
     end
   end
   server.request('diff/resume', { proposals = shown }, function(result)
-    resume(paused, result.proposals or {})
+    for _, fields in ipairs(result.proposals or {}) do
+      local proposal = paused[fields.diff]
+      -- A newer one may have replaced it.
+      if proposal and proposal.is_paused then
+        proposal.is_paused, proposal.cli, proposal.reason = nil, fields.cli, fields.reason
+        proposal.was_shared = config.options.share_context
+        proposal.takes_reason = reasons.arrival(proposal) ~= nil
+      end
+    end
+    M.stop()
     bars.update()
   end, function()
     -- If this companion has ended, too, the proposals wait for the next one.
     if server.status() then
-      resume(paused, {})
+      M.stop()
     end
   end)
 end

@@ -205,7 +205,7 @@
 ---@field is_window_closing? boolean
 ---@field is_left? boolean the user has gone to another buffer
 ---@field replaced_at? integer the time when a newer text replaced the earlier one in sight
----@field unloaded? fun(): GeminiCompanion.Text?
+---@field unloaded? GeminiCompanion.Text the text at the last unload
 
 --- A running companion.
 ---@class GeminiCompanion.Server

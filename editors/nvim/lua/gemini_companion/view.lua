@@ -116,7 +116,7 @@ function View:text()
   if api.nvim_buf_is_loaded(self.right) then
     return buffers.parsed(self.right)
   end
-  return self.unloaded() or self.proposed
+  return self.unloaded or self.proposed
 end
 
 --- Returns the text of the proposal for the CLI or a file, and whether the user has changed it.
@@ -169,12 +169,13 @@ function View:listen()
       self:write(event.match)
     end,
   })
-  self.unloaded = buffers.outlive_edit(self.right, self.group, function()
+  buffers.outlive_edit(self.right, function()
     return self.proposed
   end, function()
     buffers.set_form(self.right, self.proposed)
     vim.bo[self.right].modified = false
-  end, function()
+  end, function(now)
+    self.unloaded = now
     self:leave()
   end)
   on('BufReadCmd', {
