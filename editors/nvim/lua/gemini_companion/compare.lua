@@ -48,11 +48,11 @@ local function of_window(window)
   end
 end
 
---- Makes a window an ordinary one if it has been one of a comparison, or has been split from one.
-local function restore_window(window)
-  if not of_window(window) then
-    windows.restore(window)
-  end
+--- Makes windows ordinary ones that have been those of a comparison, or have been split from one.
+local function restore_windows()
+  windows.restore(function(window)
+    return of_window(window) ~= nil
+  end)
 end
 
 --- Removes the left side and both windows. The buffer of the file stays.
@@ -65,7 +65,7 @@ local function close(comparison)
   pcall(api.nvim_del_augroup_by_id, comparison.group)
   local right = comparison.windows[1]
   -- Otherwise Neovim would use their options in the next window for that buffer.
-  vim.iter(api.nvim_list_wins()):each(restore_window)
+  restore_windows()
   vim.schedule(function()
     local is_own = api.nvim_win_is_valid(right) and api.nvim_win_get_buf(right) == comparison.right
     if is_own then
@@ -192,9 +192,7 @@ end
 -- Neovim keeps the options of each buffer that has left a window. The user may go back to the file there.
 api.nvim_create_autocmd('BufWinEnter', {
   group = api.nvim_create_augroup('gemini_companion_compare', {}),
-  callback = function()
-    restore_window(api.nvim_get_current_win())
-  end,
+  callback = restore_windows,
 })
 
 return M

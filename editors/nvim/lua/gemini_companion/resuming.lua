@@ -14,7 +14,7 @@ M.PAUSED = 'the companion is starting again; decide in a moment'
 
 --- Ends a proposal that no CLI will wait for again.
 ---@type fun(proposal: GeminiCompanion.Proposal)
-M.abandon = function() end
+M.abandon = function(_) end
 
 --- Pauses the proposals after their companion has ended: the next one may take them up. Abandons those that had ended
 --- before, unless they have the user's changes.

@@ -37,7 +37,7 @@ function M.clean()
       api.nvim_buf_delete(buffer, { force = true })
     end
   end
-  vim.iter(api.nvim_list_wins()):each(windows.restore)
+  windows.restore()
   labels.update()
   close_blank_tabs()
 end

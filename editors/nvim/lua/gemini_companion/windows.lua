@@ -50,12 +50,14 @@ function M.disable_diff(window)
   end)
 end
 
---- Makes a window an ordinary one if it has a bar of the plugin, but another buffer.
----@param window integer
-function M.restore(window)
-  local is_own = buffers.is_own(api.nvim_win_get_buf(window))
-  if not is_own and vim.wo[window][0].winbar:find('^ .*%%<$') then
-    M.disable_diff(window)
+--- Makes the windows ordinary ones that have a bar of the plugin, but another buffer. Leaves out those that are in use.
+---@param is_in_use? fun(window: integer): boolean
+function M.restore(is_in_use)
+  for _, window in ipairs(api.nvim_list_wins()) do
+    local is_own = buffers.is_own(api.nvim_win_get_buf(window)) or (is_in_use and is_in_use(window))
+    if not is_own and vim.wo[window][0].winbar:find('^ .*%%<$') then
+      M.disable_diff(window)
+    end
   end
 end
 
