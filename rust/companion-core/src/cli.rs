@@ -167,10 +167,12 @@ impl Clis {
 
     /// Adds a CLI that the last process has recognized.
     pub(crate) fn restore(&mut self, session: SessionId, cli: RecognizedCli) {
-        let known = self.known.iter().position(|known| known.session == cli.session);
-        let index = known.unwrap_or_else(|| self.add(cli.session));
+        let RecognizedCli { session: of, process } = cli;
+        let caller =
+            Caller { session: &of, process: Some(&process), connected: Connected::Unknown };
+        let index = self.index_of(&caller).unwrap_or_else(|| self.add(Arc::clone(&of)));
         let known = &mut self.known[index];
-        known.process = Some(cli.process);
+        known.process = Some(process);
         known.connection = Some(session);
         // A hook may have seen that the CLI had no connection to this process.
         known.connected = Connected::Unknown;

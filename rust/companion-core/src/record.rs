@@ -176,6 +176,10 @@ impl Left {
             Record::Rejected(diff) => self.decide(diff, Decision::Rejected),
             Record::Settled(diff) => return texts(self.diffs.remove_entry(&diff)),
             Record::Note(id, note) => {
+                if let Note::Comment(comment) = &note {
+                    // A model has forgotten it, or has got an earlier text.
+                    self.delivered.retain(|other| other.id != comment.id);
+                }
                 self.notes.insert(id, note);
             }
             Record::NoteRemoved(id) => {
