@@ -26,6 +26,10 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
             rest = &rest[length..];
             continue;
         }
+        // A bracket without an end matches nothing for Git, and itself for the library.
+        if takes_back && c == '[' {
+            return None;
+        }
         rest = &rest[c.len_utf8()..];
         // Three have the meaning of two.
         if c == '*' && text.ends_with("**") {
@@ -44,6 +48,17 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// Git compares the names before the first wildcard by themselves (`dir.c`, `match_pathname`), so a `**/`
+/// behind a part of a name leads to all folders. Returns such a rule as the library knows it.
+pub(super) fn spread(rule: &str) -> Option<[String; 2]> {
+    let (begin, rest) = rule.split_at(rule.find(['*', '?', '[', '\\'])?);
+    let rest = rest.strip_prefix("**")?.trim_start_matches('*').strip_prefix('/')?;
+    let begin = begin.trim_start_matches('/');
+    let is_part = !begin.is_empty() && !begin.ends_with('/') && !begin.starts_with('!');
+    (is_part && !rest.is_empty())
+        .then(|| [format!("/{begin}*/**/{rest}"), format!("/{begin}{rest}")])
 }
 
 /// The length of the bracket at the beginning of a text, in bytes. `None` if there is none, or if it has no

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::brackets::rewrite;
+use super::brackets::{rewrite, spread};
 
 /// The largest file, in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
@@ -78,7 +78,9 @@ impl Rules {
         let mut in_case = (is_of_git && text.contains(&b'!')).then(|| GitignoreBuilder::new(""));
         let (mut count, mut size, mut wrong) = (0, 0, Vec::new());
         for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
-            // Some old editors end lines with CR alone.
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            let has_cr = text.contains(&b'\r');
+            // Some old editors end lines with CR alone. For Git, such a line is one rule.
             for text in text.split(|byte| *byte == b'\r') {
                 // For Git, a blank is the first character of the names.
                 let text = if is_of_git { text } else { text.trim_ascii_start() };
@@ -97,7 +99,8 @@ impl Rules {
                     return Err(TOO_COMPLEX.to_owned());
                 }
                 let mut added = false;
-                if let Ok(rule) = std::str::from_utf8(text) {
+                let may_add = !(is_of_git && has_cr && text.starts_with(b"!"));
+                if may_add && let Ok(rule) = std::str::from_utf8(text) {
                     added = add(&mut folded, rule, false);
                     if let Some(in_case) = &mut in_case {
                         added |= add(in_case, rule, true);
@@ -144,7 +147,7 @@ fn verdict<'a>(rules: &'a Gitignore, names: &[String], is_dir: bool) -> Option<V
 
 /// An upper bound of the bytes of the compiled rule. A rule with braces is compiled twice.
 fn compiled_size(rule: &[u8]) -> usize {
-    let forms = if rule.contains(&b'{') { 2 } else { 1 };
+    let forms = if rule.iter().any(|byte| b"{}".contains(byte)) { 2 } else { 1 };
     forms * (RULE_SIZE + COMPILED_BYTE * rule.len())
 }
 
@@ -163,11 +166,28 @@ fn add(rules: &mut GitignoreBuilder, rule: &str, in_case: bool) -> bool {
     };
     // For git braces are ordinary characters. For the library, and for many users, they enclose
     // alternatives. Both readings make a file private.
-    let braces = rule.contains('{') && !rule.contains("\\{");
-    let plain = braces.then(|| rule.replace('{', "\\{").replace('}', "\\}"));
-    let alternatives = !(braces && rule.starts_with('!')) && add(rule);
-    let plain = plain.is_some_and(|plain| add(&plain));
-    alternatives || plain
+    let plain = escape_braces(rule);
+    let has_braces = plain != rule;
+    let alternatives = !(has_braces && rule.starts_with('!')) && add(rule);
+    let spread =
+        spread(rule).is_some_and(|rules| rules.iter().all(|rule| add(&escape_braces(rule))));
+    let plain = has_braces && add(&plain);
+    alternatives || plain || spread
+}
+
+fn escape_braces(rule: &str) -> String {
+    let mut escaped = String::new();
+    let mut rest = rule.chars();
+    while let Some(c) = rest.next() {
+        if matches!(c, '{' | '}') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+        if c == '\\' {
+            escaped.extend(rest.next());
+        }
+    }
+    escaped
 }
 
 /// The names that lead to a file, from a folder.
@@ -375,6 +395,10 @@ mod tests {
             ("a*\n!\\/", &["ab/c"], &[]),
             ("*\n!/**\t", &["a", "b/c"], &[]),
             ("*\n!a\u{3000} ", &["a"], &[]),
+            ("}\n\\{a}\n{b", &["}", "{a}", "{b"], &["a", "b"]),
+            ("*\n![", &["["], &[]),
+            ("*\n!a\rb", &["a"], &[]),
+            ("a**/b\n{**/c", &["ab", "ax/b", "a/b", "a/x/y/b", "{/x/c"], &["b", "x/ab"]),
         ] {
             let all = [hidden, others].concat();
             assert_eq!(ignored(text, &all), hidden, "{text}");
