@@ -140,7 +140,7 @@ where
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
         // It is the largest answer, and each connection keeps room for the largest one.
-        let answer = super::stateless::answer(server, endpoint.port, &head.headers, body);
+        let answer = super::stateless::answer(server, endpoint.port, &head.headers, body, end);
         return Box::pin(answer).await;
     }
     // From here on the request is whole.

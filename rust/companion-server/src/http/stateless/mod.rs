@@ -26,6 +26,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::HttpServer;
+use super::read_end::ReadEnd;
 use super::reply::{self, Reply, ReplyBody};
 use super::route::{FULL, server_error, text};
 use crate::clients::Clients;
@@ -103,6 +104,7 @@ pub(super) async fn answer(
     port: u16,
     headers: &HeaderMap,
     body: BufferedBody,
+    end: &ReadEnd,
 ) -> Reply {
     let (id, wanted) = match parse(&body.bytes) {
         Ok(Payload::Single(Message::Request { id, method, params })) => {
@@ -125,7 +127,7 @@ pub(super) async fn answer(
         Ok(Wanted::Call { client, call, progress_token }) => {
             let _copied = body.free(call.size());
             match RequestSession::begin(&server.clients, client, port) {
-                Ok(request) => run(server, request, id, call, progress_token).await,
+                Ok(request) => run(server, request, id, call, progress_token, end).await,
                 Err(Full) => full(),
             }
         }
@@ -231,10 +233,13 @@ async fn run(
     id: Id,
     call: Call,
     progress_token: Option<Id>,
+    end: &ReadEnd,
 ) -> Reply {
     let session = &request.session;
     let _busy = session.busy(None);
     let is_diff = call.tool() == Some(Tool::OpenDiff);
+    // A client that closes its side has cancelled its proposal. Of other calls it waits for the answer.
+    let _answering = (!is_diff).then(|| end.answering());
     let from = CallOrigin { session: session.id, id: &id, sent: Attempt::OnceForAll };
     let result = server.dispatcher.tools.run(session, from, call).await;
     if !is_diff || result.is_error() {

@@ -107,6 +107,32 @@ async fn a_peer_that_closes_its_side_after_a_request_gets_the_answer() {
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n") && reply.ends_with('}'), "{reply}");
 }
 
+/// Its revision of the protocol has no sessions.
+#[tokio::test(start_paused = true)]
+async fn a_peer_without_a_session_that_closes_its_side_gets_the_answer() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    rig.open(&session, "/a").await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let arguments = json!({ "filePath": "/a" });
+    let params = json!({ "_meta": meta, "name": "rejectDiff", "arguments": arguments });
+    let reject = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let headers = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\n\
+                   mcp-name: rejectDiff\r\ncontent-length";
+    let request = post(&session, &reject).replace("content-length", headers);
+    let mut connection = connect(&rig);
+    connection.write_all(request.as_bytes()).await.unwrap();
+    connection.shutdown().await.unwrap();
+    let EditorCall::Reject(..) = rig.asked().await else { panic!("it rejects the diff") };
+    sleep(Duration::from_secs(1)).await;
+    rig.user_decided("/a", Decision::Rejected);
+    let (reply, _) = until_closed(&mut connection).await;
+    assert!(reply.starts_with("HTTP/1.1 200 OK\r\n") && reply.ends_with('}'), "{reply}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_whose_peer_leaves_within_it_ends_at_once() {
     let rig = Rig::start();
