@@ -264,16 +264,6 @@ impl Left {
         Self { notes: numbers.zip(self.notes.into_values()).collect(), ..self }
     }
 
-    /// Ends the sessions that ended with the process. Returns whether there are any.
-    pub fn end_single_requests(&mut self) -> bool {
-        let single = self.sessions.iter().filter(|(_, client)| client.traits.is_one_request);
-        let single: Vec<_> = single.map(|(session, _)| *session).collect();
-        for session in &single {
-            self.apply(Record::Gone(*session));
-        }
-        !single.is_empty()
-    }
-
     /// The part that needs neither the token nor the clients: the notes.
     #[must_use]
     pub fn without_clients(self) -> Self {
@@ -291,7 +281,6 @@ fn texts(diffs: impl IntoIterator<Item = (DiffId, PendingDiff)>) -> Vec<TextId> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::ClientTraits;
 
     #[test]
     fn a_text_that_no_longer_counts_is_named() {
@@ -315,20 +304,5 @@ mod tests {
         ] {
             assert_eq!(left.apply(record.clone()), over, "{record:?}");
         }
-    }
-
-    #[test]
-    fn a_session_of_one_request_ends_with_its_process() {
-        let [single, other] = [SessionId::new(), SessionId::new()];
-        let is_single = ClientTraits { is_one_request: true, ..ClientTraits::default() };
-        let mut left = Left::default();
-        left.apply(Record::Session(single, is_single.into()));
-        left.apply(Record::Session(other, Client::default()));
-        left.apply(Record::Opened(DiffId(1), single, "/a".into()));
-        left.apply(Record::Opened(DiffId(2), other, "/a".into()));
-        assert!(left.end_single_requests());
-        assert_eq!(left.sessions.into_keys().collect::<Vec<_>>(), [other]);
-        assert_eq!(left.diffs.into_keys().collect::<Vec<_>>(), [DiffId(2)]);
-        assert!(!Left::default().end_single_requests());
     }
 }

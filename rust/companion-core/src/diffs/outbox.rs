@@ -76,6 +76,8 @@ pub(crate) struct Outbox {
     /// Diffs that have ended for this client, each with the number of its record, which is not saved yet.
     settling: Vec<(DiffId, u64)>,
     closing: Vec<Closing>,
+    /// The next process does not know the client.
+    pub(crate) ends_with_process: bool,
 }
 
 /// A `closeDiff` call that waits until it is known whether a decision has arrived.

@@ -103,7 +103,7 @@ impl Resume {
         // get it again.
         head.workspace = if *port == 0 { real_folders(workspace) } else { Vec::new() };
         left.drop_old_notes(now_ms());
-        let is_changed = left.end_single_requests() || why.is_some() || !adopted.is_empty();
+        let is_changed = why.is_some() || !adopted.is_empty();
         left.adopt_notes(&adopted.left);
         match why {
             Some(why) if had_clients => log::info!("not resuming the last run: {why}"),

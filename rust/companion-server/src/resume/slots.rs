@@ -326,8 +326,7 @@ pub(super) fn take(dir: &Arc<PrivateDir>, slot: &str) -> io::Result<Option<(Slot
     let busy = || io::Error::from(io::ErrorKind::ResourceBusy);
     let _choosing = dir.try_lock(CHOICE_LOCK)?.ok_or_else(busy)?;
     let lock = dir.try_lock(&lock_name(slot))?.ok_or_else(busy)?;
-    let Some(((head, mut left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
-    left.end_single_requests();
+    let Some(((head, left), _)) = read(dir, slot, lines::read)? else { return Ok(None) };
     Ok(Some((Slot { dir: Arc::clone(dir), file: file_name(slot), _lock: lock }, head, left)))
 }
 

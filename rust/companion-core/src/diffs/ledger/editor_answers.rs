@@ -93,9 +93,9 @@ impl Ledger {
         queued.decision = Decision::Rejected;
         let diff = queued.diff;
         // The first record erases the text.
-        self.record(Record::Settled(diff));
-        self.record(Record::Opened(diff, session, Arc::from(path)));
-        self.record(Record::Rejected(diff));
+        self.record_for(session, Record::Settled(diff));
+        self.record_for(session, Record::Opened(diff, session, Arc::from(path)));
+        self.record_for(session, Record::Rejected(diff));
         (true, self.take_effects())
     }
 

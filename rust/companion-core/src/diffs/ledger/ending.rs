@@ -28,8 +28,9 @@ impl Ledger {
         for diff in queued {
             self.take(session, diff);
         }
-        if self.outboxes.remove(&session).is_some() {
-            self.record(Record::Gone(session));
+        if self.outboxes.contains_key(&session) {
+            self.record_for(session, Record::Gone(session));
+            self.outboxes.remove(&session);
         }
         self.take_effects()
     }

@@ -176,8 +176,9 @@ impl Ledger {
 
     /// Adds a client.
     pub(crate) fn session_begun(&mut self, session: SessionId, client: Client) -> Vec<Effect> {
-        self.outboxes.insert(session, Outbox::default());
-        self.record(Record::Session(session, client));
+        let outbox = self.outboxes.entry(session).or_default();
+        outbox.ends_with_process = client.traits.is_one_request;
+        self.record_for(session, Record::Session(session, client));
         self.take_effects()
     }
 
@@ -231,7 +232,7 @@ impl Ledger {
         let diff = Diff { replaces, ..diff };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
-        self.record(Record::Opened(id, asker, Arc::clone(path)));
+        self.record_for(asker, Record::Opened(id, asker, Arc::clone(path)));
         self.ask(Some(call), EditorCommand::Open(Arc::clone(path), id));
         self.take_effects()
     }
@@ -386,17 +387,18 @@ impl Ledger {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
         let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone(), false);
-        self.record(match content {
+        let record = match content {
             Decision::Accepted(content) => Record::Accepted(diff.id, content),
             // The next process has no text that stands for a rejection.
             Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
-        });
+        };
+        self.record_for(diff.asker, record);
         self.effects.push(Effect::Decided(diff.asker, path, decision));
     }
 
     /// Notes that the next process has nothing to send about a diff.
     fn settle(&mut self, session: SessionId, diff: DiffId) {
-        self.record(Record::Settled(diff));
+        self.record_for(session, Record::Settled(diff));
         if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
             outbox.settle(diff, record);
         }
@@ -410,8 +412,11 @@ impl Ledger {
         })
     }
 
-    fn record(&mut self, record: Record) {
-        if self.count_record() {
+    /// Records something about a client, if the next process may know it.
+    fn record_for(&mut self, client: SessionId, record: Record) {
+        let ends_with_process =
+            self.outboxes.get(&client).is_some_and(|outbox| outbox.ends_with_process);
+        if !ends_with_process && self.count_record() {
             self.effects.push(Effect::Record(record));
         }
     }

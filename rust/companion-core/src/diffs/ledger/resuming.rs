@@ -44,7 +44,7 @@ impl Ledger {
         for (path, diff) in self.take_open(Diff::is_unnamed) {
             // The last process may have sent that.
             self.restore_decision(diff.id, diff.asker, Arc::clone(&path), Decision::Rejected);
-            self.record(Record::Rejected(diff.id));
+            self.record_for(diff.asker, Record::Rejected(diff.id));
             self.effects.push(Effect::Decided(diff.asker, path, Decision::Rejected));
             self.end(diff, Outcome::Rejected);
         }

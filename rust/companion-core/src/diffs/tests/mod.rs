@@ -264,6 +264,23 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
 
 /// The server may have begun to handle one of its requests before the client left.
 #[test]
+fn a_client_of_one_request_leaves_nothing_to_the_next_process() {
+    let mut book = Book::new();
+    let is_single = ClientTraits { is_one_request: true, ..ClientTraits::default() };
+    let single = SessionId::new();
+    let mut effects = book.ledger.session_begun(single, is_single.into());
+    for accepted in [None, Some("accepted")] {
+        let (call, opened) = book.open(single);
+        effects.extend(opened);
+        effects.extend(book.ledger.completed(call, None));
+        effects.extend(book.user_decided(accepted));
+    }
+    effects.extend(book.open(single).1);
+    effects.extend(book.ledger.session_gone(single));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Record(_))), "{effects:?}");
+}
+
+#[test]
 fn a_client_that_is_gone_for_good_opens_nothing() {
     let mut book = Book::new();
     book.ledger.session_gone(book.a);
