@@ -20,6 +20,7 @@
 mod bridges;
 mod caller;
 mod edit;
+mod ending;
 mod state;
 
 use std::collections::VecDeque;
@@ -34,6 +35,7 @@ use bridges::Bridges;
 pub use caller::{Caller, Connected};
 pub(crate) use edit::Edit;
 pub use edit::{FileBefore, Opened};
+pub(crate) use ending::EndedEdit;
 pub(crate) use state::Cli;
 
 /// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
@@ -248,11 +250,6 @@ impl Clis {
         self.known[self.index_of(caller)?].connection
     }
 
-    /// The connection of the CLI with this session.
-    pub(crate) fn connection_of(&self, session: &str) -> Option<SessionId> {
-        self.with_session(session)?.connection
-    }
-
     /// A CLI begins an edit. It opens a diff next, if the user has to confirm the edit.
     pub(crate) fn before_edit(
         &mut self,
@@ -394,38 +391,6 @@ impl Clis {
         }
         let cli = self.known.iter().find(|cli| cli.connection == Some(session))?;
         Some((cli, None))
-    }
-
-    /// An edit of a CLI has ended. Returns the names of its file: the client may have corrected it.
-    pub(crate) fn edit_ended(
-        &mut self,
-        caller: &Caller<'_>,
-        path: &str,
-        now: u64,
-    ) -> Vec<Arc<str>> {
-        let mut names = vec![path.into()];
-        let mut confirmed = None;
-        self.touch(caller).edits.retain(|edit| {
-            let is_of = edit.is_of(path);
-            if is_of {
-                names.extend(edit.opened.as_ref().map(|(_, opened)| Arc::clone(opened)));
-                confirmed = confirmed.or(edit.confirmed(now));
-            }
-            !is_of
-        });
-        if let Some(session) = confirmed
-            && !self.knows(session)
-        {
-            self.connect_last(session);
-        }
-        names
-    }
-
-    /// The user has accepted the diff of a client.
-    pub fn diff_accepted(&mut self, session: SessionId, path: &str, now: u64) {
-        for edit in self.known.iter_mut().flat_map(|cli| &mut cli.edits) {
-            edit.diff_accepted(session, path, now);
-        }
     }
 
     /// Whether the CLI has one of the connections in `connected`, as far as it is known.

@@ -12,7 +12,7 @@ mod turns;
 
 use std::sync::Arc;
 
-use crate::cli::{Caller, CliSessionId, Clis, Edit, FileBefore};
+use crate::cli::{Caller, CliSessionId, Clis, Edit, EndedEdit, FileBefore};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
@@ -67,25 +67,25 @@ impl Conversation {
         self.turns.answered(caller.session);
     }
 
-    /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit.
-    pub fn reasons_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
-        let names = self.clis.edit_ended(caller, path, now);
-        self.notes.due(now, |note| match note {
+    /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit. Also
+    /// returns whether the client got the file's text in place of a rejection.
+    pub fn reasons_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> (bool, Due) {
+        let EndedEdit { names, is_rejected } = self.clis.edit_ended(caller, path, now);
+        let reasons = self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,
-        })
+        });
+        (is_rejected.unwrap_or(!reasons.is_empty()), reasons)
     }
 
     /// A tool has ended, and its result is the next message to the model. The model gets the reasons of this
     /// edit, or else all comments. A comment never leaves with a reason: its user may still change it,
     /// which would revoke the reason, too.
-    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> Due {
+    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> (bool, Due) {
         self.turns.tool_ended(caller.session);
-        let reasons = self.reasons_after_tool(caller, path, now);
-        if !reasons.is_empty() {
-            return reasons;
-        }
-        self.due_comments(now)
+        let (is_rejected, reasons) = self.reasons_after_tool(caller, path, now);
+        let has_comments = !is_rejected && reasons.is_empty();
+        (is_rejected, if has_comments { self.due_comments(now) } else { reasons })
     }
 
     /// A CLI is about to send its model the results of tools. The model gets the same notes as with a prompt.
@@ -96,20 +96,20 @@ impl Conversation {
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got
     /// in place of a rejection, its model gets the reason.
-    pub fn due_before_write(&mut self, caller: &Caller<'_>, path: &str, input: Digest) -> Due {
-        let due = self.notes.due(u64::MAX, |note| match note {
-            Note::Reason(reason) => *reason.path == *path && reason.sent == Some(input),
+    pub fn due_before_write(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        input: Digest,
+    ) -> (bool, Due) {
+        let Some(sessions) = self.clis.rejected_edit_ended(caller, path, input) else {
+            return (false, Due::new());
+        };
+        let reasons = self.notes.due(u64::MAX, |note| match note {
+            Note::Reason(reason) => *reason.path == *path && sessions.contains(&reason.cli),
             Note::Comment(_) | Note::Revert(_) => false,
         });
-        // The CLI may have begun a new session.
-        let connection = due.iter().find_map(|(_, note)| match note {
-            Note::Reason(reason) => self.clis.connection_of(&reason.cli),
-            Note::Comment(_) | Note::Revert(_) => None,
-        });
-        if let Some(connection) = connection {
-            self.clis.accepted(caller, connection);
-        }
-        due
+        (true, reasons)
     }
 
     /// The user has sent a prompt to a CLI. Returns the notes that its model has forgotten. They wait again.
@@ -195,7 +195,7 @@ impl Conversation {
     ) -> Option<(NoteId, Option<Digest>)> {
         let (cli, original) = self.clis.rejected(session, path)?;
         let (cli, process) = (Arc::clone(&cli.session), cli.process.clone());
-        let reason = Reason { cli, process, path: path.into(), text, since, sent: None };
+        let reason = Reason { cli, process, path: path.into(), text, since };
         Some((self.notes.add(Note::Reason(reason)), original))
     }
 

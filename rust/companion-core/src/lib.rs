@@ -88,7 +88,7 @@
 //!
 //! // The hook after the edit gets the reason, and confirms it.
 //! let out = handle(Input::Hook(&cli, Hook::AfterTool(path)));
-//! let [Output::Due(due)] = &out[..] else { panic!("{out:?}") };
+//! let [Output::EditRejected, Output::Due(due)] = &out[..] else { panic!("{out:?}") };
 //! let out = handle(Input::Deliver(cli.session, due));
 //! let [Output::Deliver(delivery)] = &out[..] else { panic!("{out:?}") };
 //! assert_eq!(&*delivery.reasons().next().unwrap().text, "use const");

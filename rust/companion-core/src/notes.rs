@@ -16,7 +16,6 @@ use std::time::Duration;
 use companion_protocol::editor::CommentOnLines;
 
 use crate::record::DeliveredComment;
-use crate::text::Digest;
 pub use note::{Note, NoteId, Reason, Revert};
 
 /// The longest time that a reason or a revert waits for its CLI, so that no private text stays on the
@@ -280,15 +279,6 @@ impl Notes {
         }
         self.pending.retain(|pending| !pending.note.paths().is_empty());
         changed
-    }
-
-    /// The text that a client got in place of a rejection with this reason.
-    pub fn set_sent(&mut self, id: NoteId, text: Digest) {
-        if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id)
-            && let Note::Reason(reason) = &mut pending.note
-        {
-            reason.sent = Some(text);
-        }
     }
 
     /// The notes that wait and that `is_due` accepts. `now` is a time in milliseconds.

@@ -25,7 +25,7 @@ fn a_comment_that_changes_takes_no_reason_back() {
     assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
     cast.reject(a, "/1").unwrap();
     cast.comment("c", 1, "first");
-    let due = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now);
+    let (_, due) = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
     cast.comment("c", 1, "second");
     let confirmation = cast.conversation.confirm(delivery.number);
@@ -109,13 +109,13 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/2", text, 1), Now);
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/3", None, 1), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(true));
-    let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
+    let (_, due) = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
     assert_eq!(texts(&due), [""; 0]);
-    let due = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
+    let (_, due) = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
     assert_eq!(cast.deliver(&cli("x"), &due), ["/2"]);
     // The CLI begins a new session: the text that it writes shows that.
     cast.reject(a, "/3");
-    let due = cast.conversation.due_before_write(&cli("y"), "/3", Digest::of("sent"));
+    let (_, due) = cast.conversation.due_before_write(&cli("y"), "/3", Digest::of("sent"));
     assert_eq!(cast.deliver(&cli("x"), &due), ["/3"]);
     cast.reject(a, "/1");
     assert_eq!([cast.prompt(&cli("x")).len(), cast.prompt(&cli("y")).len()], [0, 1]);
@@ -299,7 +299,7 @@ fn results_whose_hooks_run_at_the_same_time_are_one_message() {
     let (x, a) = (cli("x"), cast.a);
     cast.prompt(&x);
     cast.comment("1", 1, "with the first result");
-    let due = cast.conversation.due_after_tool(&x, "/1", cast.now);
+    let (_, due) = cast.conversation.due_after_tool(&x, "/1", cast.now);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
     assert_eq!(cast.result(&x, "/2"), [""; 0]);
     cast.conversation.confirm(delivery.number);
@@ -397,7 +397,7 @@ fn a_tool_whose_model_may_be_another_one_brings_reasons_and_no_comment() {
     cast.reject(a, "/1");
     cast.comment("1", 1, "one");
     for expected in [vec!["/1"], vec![]] {
-        let due = cast.conversation.reasons_after_tool(&x, "/1", cast.now);
+        let (_, due) = cast.conversation.reasons_after_tool(&x, "/1", cast.now);
         assert_eq!(cast.deliver(&x, &due), expected);
     }
     let due = cast.conversation.due_before_results(&x, cast.now);

@@ -47,6 +47,8 @@ pub(crate) struct Edit {
     guess: Option<Guess>,
     /// The file before the edit. `None` if the client could change the file by writing it again.
     pub(crate) original: Option<Digest>,
+    /// The file's text that the client got in place of a rejection.
+    pub(super) present: Option<Digest>,
     /// The file did not exist, so the client may correct its path.
     is_absent: bool,
     /// When the hook before the edit ran.
@@ -69,7 +71,7 @@ impl Edit {
             FileBefore::Absent | FileBefore::Unknown => None,
         };
         let is_absent = before == FileBefore::Absent;
-        Self { path, opened: None, guess: None, original, is_absent, begun }
+        Self { path, opened: None, guess: None, original, present: None, is_absent, begun }
     }
 
     /// When the model would get a reason.

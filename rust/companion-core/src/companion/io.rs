@@ -247,7 +247,7 @@ pub enum Hook<'a> {
 /// | --- | --- |
 /// | a client | `Answer`, `Decided` |
 /// | the editor | `Ask`, `Notification` |
-/// | a hook | `Due`, `Deliver`, `Confirmed` |
+/// | a hook | `EditRejected`, `Due`, `Deliver`, `Confirmed` |
 /// | the disk | `Record`, `CheckDisk`, `CheckComment` |
 /// | the caller of the input | `Arrival`, `Delivery`, `Withdrawn`, `Resumed`; `Ended` for its log |
 ///
@@ -303,6 +303,9 @@ pub enum Output {
     Delivery(Delivery),
     /// Whether the acceptance was withdrawn. Otherwise the client may have received it.
     Withdrawn(bool),
+    /// The client of the edit got the file's text in place of a rejection: its model must not take the edit
+    /// for made.
+    EditRejected,
     /// Find out which files of these notes may be shared.
     Due(Due),
     /// Give these notes to the hook.

@@ -25,7 +25,7 @@ use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing};
 use crate::notes::{NoteId, Notes};
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
-use crate::text::written_digest;
+use crate::text::{Digest, written_digest};
 pub use companion_protocol::editor::Delivery;
 pub use io::{Action, DiskCheck, End, Hook, Input, Now, Output, Outputs, ResumedProposal};
 pub use limits::Limits;
@@ -440,9 +440,16 @@ impl Companion {
                 }
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
-                    if decision.is_accepted() {
-                        self.conversation.clis.diff_accepted(session, &path, now.elapsed);
-                        self.remember_acceptance(now, session, &path);
+                    match &decision {
+                        Decision::Accepted(_) => {
+                            self.conversation.clis.diff_accepted(session, &path, now.elapsed);
+                            self.remember_acceptance(now, session, &path);
+                        }
+                        Decision::RejectedWithReason(present) => {
+                            let present = Digest::of(present);
+                            self.conversation.clis.diff_rejected(session, &path, present);
+                        }
+                        Decision::Rejected => {}
                     }
                     Output::Decided(session, path, decision)
                 }

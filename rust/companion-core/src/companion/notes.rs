@@ -22,8 +22,8 @@ pub(super) struct PendingRejection {
     session: SessionId,
     path: Arc<str>,
     reason: Text,
-    /// The waiting reason, and the text before the edit.
-    keeps: Option<(NoteId, Digest)>,
+    /// The text before the edit, once the reason waits.
+    original: Option<Digest>,
 }
 
 impl Companion {
@@ -78,7 +78,7 @@ impl Companion {
         let path: Arc<str> = path.into();
         out.push(Output::Delivery(self.delivery_to(session)));
         out.push(Output::CheckDisk(DiskCheck::Access(diff, Arc::clone(&path))));
-        self.rejections.insert(diff, PendingRejection { session, path, reason, keeps: None });
+        self.rejections.insert(diff, PendingRejection { session, path, reason, original: None });
     }
 
     /// The reason waits for its CLI, or is lost, and then the client gets the rejection.
@@ -110,7 +110,7 @@ impl Companion {
         };
         self.record_note(note, out);
         if let Some(rejection) = self.rejections.get_mut(&diff) {
-            rejection.keeps = original.map(|original| (note, original));
+            rejection.original = original;
         }
         out.push(Output::CheckDisk(DiskCheck::Read(diff, session, path, original)));
     }
@@ -124,15 +124,8 @@ impl Companion {
         present: Option<Text>,
         out: &mut Outputs,
     ) {
-        let Some(PendingRejection { keeps, .. }) = self.rejections.remove(&diff) else { return };
-        let mut sent = None;
-        if let Some((note, original)) = keeps
-            && let Some(present) = present
-            && original.is_of(&present)
-        {
-            self.conversation.notes.set_sent(note, original);
-            sent = Some(present);
-        }
+        let Some(PendingRejection { original, .. }) = self.rejections.remove(&diff) else { return };
+        let sent = present.filter(|present| original.is_some_and(|of| of.is_of(present)));
         let effects = self.ledger.end_rejection(diff, sent);
         self.add(now, effects, out);
     }
@@ -145,7 +138,7 @@ impl Companion {
         out: &mut Outputs,
     ) {
         let time = now.elapsed;
-        let due = match hook {
+        let (is_rejected, due) = match hook {
             Hook::SessionStart { is_new } => {
                 return self.conversation.session_started(caller, is_new);
             }
@@ -164,18 +157,21 @@ impl Companion {
             Hook::Answers => return self.conversation.answered(caller),
             Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
             Hook::ToolEnded(path) => self.conversation.reasons_after_tool(caller, path, time),
-            Hook::BeforeResults => self.conversation.due_before_results(caller, time),
+            Hook::BeforeResults => (false, self.conversation.due_before_results(caller, time)),
             Hook::BeforeAgent { ends_cancelled_turns } => {
                 let forgotten = self.conversation.turn_begun(caller, ends_cancelled_turns);
                 self.forgotten(forgotten, out);
-                self.conversation.due_before_agent(caller, time)
+                (false, self.conversation.due_before_agent(caller, time))
             }
             Hook::AfterAgent(answer) => {
                 let forgotten = self.conversation.turn_ended(caller, answer);
                 self.forgotten(forgotten, out);
-                self.conversation.due_after_turn(caller, time)
+                (false, self.conversation.due_after_turn(caller, time))
             }
         };
+        if is_rejected {
+            out.push(Output::EditRejected);
+        }
         if !due.is_empty() {
             out.push(Output::Due(due));
         }

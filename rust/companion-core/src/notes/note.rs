@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MAX_AGE;
 use crate::cli::CliSessionId;
-use crate::text::{Digest, Text};
+use crate::text::Text;
 
 /// Names a note, also for the next process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,7 +91,4 @@ pub struct Reason {
     pub text: Text,
     /// See [`Note::since`].
     pub since: u64,
-    /// The file's text that the client got in place of a rejection.
-    #[serde(skip)]
-    pub sent: Option<Digest>,
 }

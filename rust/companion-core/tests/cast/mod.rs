@@ -76,8 +76,8 @@ impl Cast {
     /// Returns whether the text before the edit is known; `None` if the CLI is not known.
     pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<bool> {
         let text = path.to_owned().into();
-        let (note, original) = self.conversation.rejected(session, path, text, 1)?;
-        self.conversation.notes.set_sent(note, Digest::of("sent"));
+        let (_, original) = self.conversation.rejected(session, path, text, 1)?;
+        self.conversation.clis.diff_rejected(session, path, Digest::of("sent"));
         assert!(original.is_none_or(|text| text == self::original()));
         Some(original.is_some())
     }
@@ -111,7 +111,7 @@ impl Cast {
     /// What the model gets after a tool.
     pub(crate) fn result(&mut self, caller: &Caller<'_>, path: &str) -> Vec<String> {
         self.now += 1;
-        let due = self.conversation.due_after_tool(caller, path, self.now);
+        let (_, due) = self.conversation.due_after_tool(caller, path, self.now);
         self.deliver(caller, &due)
     }
 

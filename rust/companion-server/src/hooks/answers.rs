@@ -6,7 +6,7 @@ use std::time::Duration;
 use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::companion::{Companion, Hook, Input};
 use companion_core::conversation::Due;
-use companion_core::notes::{Note, NoteId, Reason};
+use companion_core::notes::Reason;
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
     CliAnswered, CliFinished, CliWaiting, CompanionNotification, UnsavedFiles,
@@ -23,6 +23,7 @@ use super::note_delivery::Checked;
 use super::output::HookOutput;
 use super::{Hooks, texts};
 use crate::config::DISK_TIMEOUT;
+use crate::driver::Reply;
 use crate::host::{Asker, EditorRequest, Responder};
 use crate::net::json::Json;
 
@@ -31,10 +32,6 @@ const UNSAVED_TIMEOUT: Duration = Duration::from_millis(750);
 
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The time for a client to make the edit that the user has rejected, in milliseconds. A later edit is
-/// another one.
-const EDIT_TIMEOUT: u64 = 60_000;
 
 /// The most unsaved files that are reported to the model.
 const MAX_UNSAVED: usize = 20;
@@ -144,29 +141,20 @@ impl Hooks {
             let is_asked = self.is_reviewed(caller);
             return if is_asked { HookOutput::ask() } else { HookOutput::default() };
         }
-        let due = self.driver.handle(Input::Hook(caller, Hook::BeforeWrite(path, event.input))).due;
-        if due.is_empty() {
-            return HookOutput::default();
-        }
-        self.deny(event, path, due).await
+        let write = Hook::BeforeWrite(path, event.input);
+        let Reply { is_rejected, due, .. } = self.driver.handle(Input::Hook(caller, write));
+        if is_rejected { self.deny(event, path, due).await } else { HookOutput::default() }
     }
 
     /// Answers the hook of an edit that the user has rejected. The client has got the file's text in place of
     /// the rejection, so its model has to learn of that also if the reason may not leave.
     async fn deny(&self, event: &HookEvent, path: &str, due: Due) -> HookOutput {
-        let now = self.driver.now().date;
-        let has_just_got_text = |(_, note): &(NoteId, Note)| {
-            matches!(note, Note::Reason(Reason { sent: Some(_), since, .. })
-                if now.saturating_sub(*since) < EDIT_TIMEOUT)
-        };
-        let is_rejected = due.iter().any(has_just_got_text);
         match self.deliver(event.agent(), due).await {
             Some(Checked { delivery, .. }) => {
                 let reasons = delivery.reasons().map(|reason| &*reason.text);
                 HookOutput::deny(texts::rejected(event, path, reasons)).with(&delivery)
             }
-            None if is_rejected => HookOutput::deny(texts::rejected(event, path, [])),
-            None => HookOutput::default(),
+            None => HookOutput::deny(texts::rejected(event, path, [])),
         }
     }
 
@@ -204,14 +192,16 @@ impl Hooks {
         } else {
             Hook::AfterTool(path)
         };
-        let mut due = self.driver.handle(Input::Hook(caller, hook)).due;
-        let is_reason = |(_, note): &(NoteId, Note)| matches!(note, Note::Reason(_));
-        if event.effect == ToolEffect::Failed {
-            // The model gets only the error of the tool; of Gemini CLI a reason in its place.
-            due.retain(|note| is_reason(note) && event.client.hooks.confirms_after_hook);
-        }
-        if event.effect != ToolEffect::Made && due.iter().any(is_reason) {
+        let Reply { is_rejected, mut due, .. } = self.driver.handle(Input::Hook(caller, hook));
+        let has_failed = event.effect == ToolEffect::Failed;
+        // Of a tool that has failed, Qwen Code gives its model only the error, also if the hook denies it.
+        let is_denied = is_rejected && (!has_failed || event.client.hooks.confirms_after_hook);
+        if event.effect != ToolEffect::Made && is_denied {
             return self.deny(event, path, due).await;
+        }
+        if has_failed {
+            // So does Gemini CLI if the hook does not deny it.
+            due.clear();
         }
         let mut texts = Vec::from_iter(problems);
         let Some(notes) = self.deliver(event.agent(), due).await else {

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use companion_core::companion::Input;
+use companion_core::notes::NoteId;
 #[cfg(unix)]
 use companion_platform::process_identity;
 use companion_protocol::editor::ReasonArrival::{self, Never, Now};
@@ -238,10 +240,25 @@ async fn a_written_file_that_is_the_same_counts_as_unchanged() {
     assert!(denied(&scene.after_tool(json!({ "returnDisplay": display })).await));
 }
 
+#[tokio::test]
+async fn an_edit_that_fails_by_itself_is_not_called_rejected() {
+    let mut scene = Scene::start().await;
+    scene.propose().await;
+    // So the client gets a rejection, and the reason waits.
+    std::fs::write(scene.path(), "zero\n").unwrap();
+    scene.reject().await;
+    scene.hook("BeforeTool", json!({})).await;
+    assert_eq!(scene.after_tool(no_change()).await, Value::Null);
+    assert!(context(&scene.before_agent().await).ends_with(": use const"));
+}
+
 /// Its client has got the file's text in place of the rejection.
 #[tokio::test]
 async fn a_rejected_edit_is_not_taken_for_made_while_its_reason_may_not_leave() {
-    let hide: [fn(&Scene); 3] = [
+    let hide: [fn(&Scene); 4] = [
+        |scene| {
+            scene.rig.parts.driver.handle(Input::Refuse(NoteId(1), "it is private"));
+        },
         |scene| std::fs::write(scene.dir.path().join(".aiexclude"), "a.txt").unwrap(),
         |scene| drop(scene.rig.parts.workspace.change(Vec::new())),
         |scene| scene.rig.parts.context.update(|model| model.set_shared(false)),
