@@ -5,8 +5,10 @@
 /// meaning than Git does, it has `?`, which matches more. A rule with `!` must not match more: `None`.
 pub(super) fn rewrite(rule: &str) -> Option<String> {
     let takes_back = rule.starts_with('!');
-    // The library removes all white space at the end, Git only blanks.
-    if takes_back && rule.trim_end() != rule.trim_end_matches(' ') {
+    // The library removes all white space at the end, Git only blanks. For Git there is nothing between two
+    // slashes.
+    let has_other_end = rule.trim_end() != rule.trim_end_matches(' ');
+    if takes_back && (has_other_end || rule.contains("//")) {
         return None;
     }
     let mut text = String::new();
