@@ -159,6 +159,7 @@ pub(crate) fn uninstall_files(
 /// it. Resolves a link, because both folders must be on one disk.
 fn above(target: &Path) -> io::Result<PathBuf> {
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    check_own(dir)?;
     let dir = behind_link(dir)?;
     Ok(dir.parent().ok_or(io::ErrorKind::InvalidInput)?.to_owned())
 }

@@ -37,7 +37,6 @@ pub(crate) struct InstallManifest {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Content {
     /// The folders that setup created, for the file and for items. A folder precedes those in it.
-    #[serde(default)]
     dirs: BTreeSet<PathBuf>,
     /// The items, the oldest first.
     items: Vec<InstalledItem>,
@@ -51,7 +50,6 @@ pub(crate) struct InstalledItem {
     pub(crate) path: PathBuf,
     pub(crate) what: What,
     /// The version of the program that installed it.
-    #[serde(default)]
     pub(crate) version: String,
     /// The hashes of the replaced content. After an interrupted run either the old or the new
     /// content is there.
@@ -362,18 +360,7 @@ fn read(file: &Path) -> io::Result<Content> {
         }
         None => DAMAGED.to_owned(),
     };
-    let of_items: Vec<_> = dirs_of_items(&value).collect();
-    let mut content: Content =
-        serde_json::from_value(value).map_err(|error| failed(error.into(), &fix))?;
-    content.dirs.extend(of_items);
-    Ok(content)
-}
-
-/// Returns the folders that earlier builds listed with the item for which they were created.
-fn dirs_of_items(manifest: &Value) -> impl Iterator<Item = PathBuf> {
-    let items = manifest["items"].as_array().into_iter().flatten();
-    let dirs = items.filter_map(|item| item["dirs"].as_array()).flatten();
-    dirs.filter_map(|dir| dir.as_str().map(PathBuf::from))
+    serde_json::from_value(value).map_err(|error| failed(error.into(), &fix))
 }
 
 /// The way out if the manifest is damaged.

@@ -159,6 +159,18 @@ fn a_client_that_would_not_start_with_it_does_not_get_it() {
     assert_eq!(made.files(), before);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nowhere_in_place_of_its_folder_is_named() {
+    let made = made();
+    std::os::unix::fs::symlink("nowhere", made.home(".gemini/extensions")).unwrap();
+    for report in [made.plan(&made.package("1.0")), made.carry_out(&made.package("1.0"))] {
+        let (outcome, _, message) = step(&report);
+        assert_eq!(outcome, Outcome::Failed);
+        assert!(message.contains("extensions is a link to nowhere, which does not"), "{message}");
+    }
+}
+
 #[test]
 fn one_that_its_user_has_stays() {
     let (made, package) = installed();

@@ -122,22 +122,6 @@ fn a_removal_that_was_killed_between_the_folders_of_an_item_is_finished_by_the_n
 }
 
 #[test]
-fn folders_that_an_earlier_build_listed_with_their_item_are_removed() {
-    let made = made();
-    let before = made.files();
-    made.carry_out(&made.package("1.0"));
-    let file = made.home(".local/state/companion-for-gemini-cli/setup.json");
-    let mut list: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    let dirs = list["dirs"].take();
-    list["items"][0]["dirs"] = dirs;
-    list["dirs"] = serde_json::json!([]);
-    write(file, &list.to_string());
-    made.remove();
-    assert_eq!(made.files(), before);
-}
-
-#[test]
 fn a_folder_goes_with_the_last_item_in_it() {
     let made = made();
     let before = made.files();
