@@ -392,11 +392,12 @@ describe('doctor', { concurrency: 4 }, () => {
   test('an invalid proxy URL prevents a connection; a valid one does not', async (t) => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
-    for (const HTTP_PROXY of ['proxy.corp:3128', '10.0.0.1:3128']) {
+    const passwords = ['http://me:a#b@proxy:3128', 'http://me:100%@proxy:3128'];
+    for (const HTTP_PROXY of ['proxy.corp:3128', 'http://proxy/proxy.pac', ...passwords]) {
       const { verdict } = await assertFailure(sandbox, 'bad-proxy', FAILED, { env: { HTTP_PROXY } });
       assert.match(verdict, /HTTP_PROXY is not a valid URL/);
     }
-    const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://127.0.0.1:9' };
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://me:a%23b@127.0.0.1:9/' };
     await IdeClient.connect(sandbox, { env });
     assert.equal((await examine(sandbox, { env })).connects, true);
   });

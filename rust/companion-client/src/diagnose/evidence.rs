@@ -59,12 +59,16 @@ impl Evidence {
 
 fn folder(facts: &Facts, found: &mut Evidence) {
     let cwd = facts.environment.cwd.display();
+    // The processes of another system are not seen here.
+    let is_seen = facts.environment.container.is_none() && facts.connected().is_none();
+    let has_ended = is_seen && facts.plan.is_left_over();
+    let has = if has_ended { "that has ended had" } else { "has" };
     match &facts.plan.workspace {
-        Ok(()) => found.good(format!("{cwd}, which the editor has open")),
+        Ok(()) if has_ended => found.note(format!("{cwd}, which the editor {has} open")),
+        Ok(()) => found.good(format!("{cwd}, which the editor {has} open")),
         Err(WorkspaceError::Unknown) => found.note(format!("{cwd}")),
         Err(WorkspaceError::Empty) => found.bad(format!("{cwd}; the editor has no folder open")),
         Err(WorkspaceError::Elsewhere(folders)) => {
-            let has = if facts.plan.is_left_over() { "that has ended had" } else { "has" };
             found.bad(format!("{cwd}; the editor {has} open: {}", list(folders)));
         }
     }
@@ -196,13 +200,6 @@ fn connection(facts: &Facts, found: &mut Evidence) {
     }
     if facts.tried.is_empty() {
         found.note("nothing to try");
-    }
-    if let Some((host, outcome)) = &facts.other_host {
-        let text = match outcome {
-            Ok(_) => "a companion answers there".to_owned(),
-            Err(failure) => failed(failure),
-        };
-        found.note(format!("{host}, where the CLI does not look: {text}"));
     }
 }
 

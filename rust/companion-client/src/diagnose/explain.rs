@@ -127,8 +127,7 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
                  restart it."),
         ),
         Problem::NotACompanion => {
-            let is_on_host = environment.container.is_some() && environment.stays_local().is_none();
-            let fixes = if is_on_host {
+            let fixes = if environment.looks_on_host() {
                 one("See what listens at that port on the host, and restart the companion.")
             } else {
                 let restart = "Restart the editor. If another program has the port, the companion \
@@ -278,8 +277,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                  knows."
         ));
     }
-    // The editor is in this container if the client stays in it, as in a dev container.
-    if environment.container.is_some() && environment.stays_local().is_none() {
+    if environment.looks_on_host() {
         advice.push(
             "If the editor runs on the host, start the container with gemini-companion container -- \
              docker run IMAGE. A container sees neither the companion's file nor its variables by \
@@ -329,7 +327,7 @@ fn other_folder(facts: &Facts) -> Vec<String> {
         [folder] => advice.push(format!("cd {}, and start {id} there.", quoted(folder))),
         folders => advice.push(format!("Start {id} in one of these folders: {}", list(folders))),
     }
-    if facts.environment.container.is_some() {
+    if facts.environment.looks_on_host() {
         advice.push(
             "If it is the same project under another path, mount it at the path that it has on the \
              host; gemini-companion container does so. Or use gemini-companion bridge --map."

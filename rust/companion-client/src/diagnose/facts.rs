@@ -13,6 +13,7 @@ use super::settings::{IdeMode, Settings};
 use super::trust::Trust;
 use crate::discover::{
     Candidate, Connection, Environment, Origin, Plan, Route, Search, Target, Token,
+    decode_uri_component,
 };
 use crate::http::{Endpoint, block_on, hook_senders};
 
@@ -40,11 +41,11 @@ pub struct Facts {
     /// The answers of the companions that the files name, each called with the file's token. One
     /// entry per file; `None` if the file names no companion, or if there was no time for the call.
     pub answers: Vec<Option<Probed>>,
-    /// In a container: the first port, tried at the host that the client does not use.
-    pub other_host: Option<(&'static str, Probed)>,
-    /// The result for the port and the token of the variables, if the client prefers a file's
-    /// token.
-    pub own_token: Option<Probed>,
+    /// In a container: whether a companion answers at the first port of the host that the client does
+    /// not use.
+    pub is_at_other_host: bool,
+    /// Whether the companion of the variables accepts their token, if the client prefers a file's token.
+    pub accepts_own_token: bool,
     /// Files of running companions for this folder, in folders that the client does not search.
     pub elsewhere: Vec<PathBuf>,
     /// The client's discovery folder, or one above it, if it belongs to another user; and that user. No
@@ -73,11 +74,11 @@ impl Facts {
     /// Collects all facts. Takes a few seconds at most.
     pub fn gather(environment: Environment) -> Self {
         let plan = Plan::of(&environment);
-        let (tried, answers, other_host, own_token) = thread::scope(|scope| {
+        let (tried, answers, is_at_other_host, accepts_own_token) = thread::scope(|scope| {
             let (environment, plan) = (&environment, &plan);
             let tried = scope.spawn(move || try_routes(environment, plan));
-            let other_host = scope.spawn(move || ask_other_host(environment, plan));
-            let own_token = scope.spawn(move || ask_with_own_token(environment, plan));
+            let other_host = scope.spawn(move || is_at_other_host(environment, plan));
+            let own_token = scope.spawn(move || accepts_own_token(environment, plan));
             let answers: Vec<_> = plan
                 .search
                 .candidates
@@ -113,8 +114,8 @@ impl Facts {
             plan,
             tried,
             answers,
-            other_host,
-            own_token,
+            is_at_other_host,
+            accepts_own_token,
         }
     }
 
@@ -168,16 +169,31 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
 /// Returns the name of a proxy variable whose value is not a URL of a proxy. The client's HTTP
 /// library fails on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
-    let proxies = environment.profile.installation.proxies;
-    let is_url = |value: &str| {
-        let value = value.trim().to_ascii_lowercase();
-        let rest = proxies.iter().find_map(|scheme| value.strip_prefix(scheme));
-        rest.is_some_and(|rest| !rest.trim_start_matches('/').is_empty())
-    };
+    let schemes = environment.profile.installation.proxies;
     [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]].into_iter().find_map(|names| {
         let name = names.into_iter().find(|name| environment.var(name).is_some())?;
-        environment.set(name).is_some_and(|value| !is_url(value)).then_some(name)
+        environment.set(name).is_some_and(|value| !is_proxy(value, schemes)).then_some(name)
     })
+}
+
+/// Whether a value is a URL with one of the schemes, a host and nothing behind it. A character such as
+/// `#` or `/` in a password ends the host.
+fn is_proxy(value: &str, schemes: &[&str]) -> bool {
+    let value = value.trim().to_ascii_lowercase();
+    let Some(rest) = schemes.iter().find_map(|scheme| value.strip_prefix(scheme)) else {
+        return false;
+    };
+    let rest = rest.trim_start_matches('/');
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, port),
+        _ => (host, ""),
+    };
+    !name.is_empty()
+        && !rest.contains(['/', '\\', '?', '#'])
+        && (port.is_empty() || port.parse::<u16>().is_ok())
+        && decode_uri_component(user).is_some()
 }
 
 /// Calls a companion at each host where the client looks.
@@ -187,28 +203,29 @@ fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Probed {
     answer.unwrap_or_else(|| over_http(last, port, token))
 }
 
-fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Probed)> {
+fn is_at_other_host(environment: &Environment, plan: &Plan) -> bool {
     if environment.container.is_none() || environment.hosts().len() > 1 {
-        return None;
+        return false;
     }
-    let (host, port) = plan.routes.iter().find_map(|route| match route.target {
+    let first = plan.routes.iter().find_map(|route| match route.target {
         Target::Http { host, port } => Some((host, port)),
         _ => None,
-    })?;
-    let other = if host == "127.0.0.1" { "host.docker.internal" } else { "127.0.0.1" };
-    Some((other, over_http(other, port, plan.token.as_ref())))
+    });
+    first.is_some_and(|(host, port)| {
+        let other = if host == "127.0.0.1" { "host.docker.internal" } else { "127.0.0.1" };
+        over_http(other, port, plan.token.as_ref()).is_ok()
+    })
 }
 
-fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> {
-    let token = environment.token()?;
+fn accepts_own_token(environment: &Environment, plan: &Plan) -> bool {
+    let Some(token) = environment.token() else { return false };
     if plan.token_origin == Origin::Variable || plan.token.as_ref() == Some(&token) {
-        return None;
+        return false;
     }
-    plan.routes.iter().find_map(|route| match route {
-        Route { target: Target::Http { host, port }, origin: Origin::Variable, .. } => {
-            Some(over_http(host, *port, Some(&token)))
-        }
-        _ => None,
+    let own = plan.routes.iter().find(|route| route.origin == Origin::Variable);
+    own.is_some_and(|route| match route.target {
+        Target::Http { host, port } => over_http(host, port, Some(&token)).is_ok(),
+        _ => false,
     })
 }
 
@@ -302,6 +319,14 @@ mod tests {
             ("socks://127.0.0.1:1080", false, true),
             ("socks5h://127.0.0.1:1080", false, false),
             ("proxy:3128", false, false),
+            ("http://me:a%23b@proxy:3128/", true, true),
+            ("http://[::1]:3128", true, true),
+            ("http://me:a#b@proxy:3128", false, false),
+            ("http://me:a/b@proxy:3128", false, false),
+            ("http://me:100%@proxy:3128", false, false),
+            ("http://proxy:99999", false, false),
+            ("http://proxy/proxy.pac", false, false),
+            ("http://:3128", false, false),
         ] {
             for (client, is_valid) in [(&GEMINI, gemini), (&QWEN, qwen)] {
                 let vars = [("https_proxy".to_owned(), value.to_owned())].into();

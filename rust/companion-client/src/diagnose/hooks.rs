@@ -227,7 +227,7 @@ fn of_file(environment: &Environment, content: &Value) -> Option<Vec<Hook>> {
 
 /// The program of a hook's command, as setup writes it: a word, or a path in quotes of a shell.
 fn first_word(command: &str) -> String {
-    let command = command.split(" hook ").next().unwrap_or_default();
+    let command = command.rsplit_once(" hook ").map_or(command, |(program, _)| program);
     let is_powershell = command.starts_with("& ");
     let word = command.trim_start_matches("& ");
     match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
@@ -266,9 +266,9 @@ mod tests {
 
     #[test]
     fn the_program_of_a_command_is_the_one_that_setup_has_written() {
-        for path in ["gemini-companion", "/home/me/.local/bin/gemini-companion", "/a b/it's hook"] {
+        for path in ["gemini-companion", "/home/me/.local/bin/gemini-companion", "/a hook b/it's"] {
             let sh = format!("{} hook before-tool 2>$null; exit 0", quote::sh(path));
-            assert_eq!(first_word(&sh), path.split(" hook ").next().unwrap());
+            assert_eq!(first_word(&sh), path);
             let powershell = format!("& {} hook before-tool; exit 0", quote::powershell(path));
             assert_eq!(first_word(&powershell), path);
         }

@@ -61,11 +61,11 @@ fn problem(facts: &Facts) -> Option<Problem> {
     let Some(first) = most_relevant(&facts.tried, hosts.len()) else {
         return Some(no_folder_fits(&facts.plan).unwrap_or(Problem::NoRoute));
     };
-    if let Some((_, Ok(_))) = facts.other_host {
+    if facts.is_at_other_host {
         let looks_here = hosts == ["127.0.0.1"];
         return Some(if looks_here { Problem::LooksInContainer } else { Problem::LooksOnHost });
     }
-    if let Some(Ok(_)) = facts.own_token {
+    if facts.accepts_own_token {
         return Some(Problem::StaleFile);
     }
     Some(of_failure(first))

@@ -79,8 +79,8 @@ fn connected() -> Facts {
         },
         tried: vec![Tried { route: http(41234, Origin::File), outcome: answers() }],
         answers: vec![Some(answers())],
-        other_host: None,
-        own_token: None,
+        is_at_other_host: false,
+        accepts_own_token: false,
         elsewhere: Vec::new(),
         env_file: None,
         reset: None,
@@ -130,7 +130,6 @@ fn failing_in_container(failure: Failure) -> Facts {
     let mut facts = failing(failure);
     facts.environment.container = Some("/.dockerenv");
     facts.tried[0].route.target = Target::Http { host: "host.docker.internal", port: 41234 };
-    facts.other_host = Some(("127.0.0.1", Err(Failure::Refused)));
     facts
 }
 
@@ -256,8 +255,6 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
     container.environment.container = Some("/.dockerenv");
     let mut other_user = nothing();
     other_user.foreign_folder = Some(("/tmp/gemini".into(), "anna".to_owned()));
-    let mut dev_container = container.clone();
-    var(&mut dev_container, "REMOTE_CONTAINERS", "true");
     let mut foreign = nothing();
     foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", CandidateStatus::NotOurs(0))];
     foreign.answers = vec![None];
@@ -268,7 +265,6 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
         (Problem::UnknownTerminal, variables),
         (Problem::UnknownTerminal, ssh),
         (Problem::UnknownTerminal, container),
-        (Problem::UnknownTerminal, dev_container),
         (Problem::UnknownTerminal, other_user),
         (Problem::UnknownTerminal, foreign),
     ]
@@ -305,6 +301,29 @@ fn wrong_folder() -> Vec<(Problem, Facts)> {
     ]
 }
 
+/// As a dev container of VS Code.
+#[test]
+fn in_a_container_with_its_editor_no_advice_is_about_the_host() {
+    for (problem, mut facts) in nothing_found().into_iter().chain(wrong_folder()) {
+        facts.environment.container = Some("/.dockerenv");
+        var(&mut facts, "REMOTE_CONTAINERS", "true");
+        let text = check(Some(problem), &facts);
+        let advice = text.split("\nWhere the CLI runs").next().unwrap();
+        assert!(!advice.contains("container") && !advice.contains("host"), "{advice}");
+    }
+}
+
+#[test]
+fn an_editor_that_has_ended_has_no_folder_open() {
+    let mut facts = failing(Failure::Refused);
+    facts.plan.search.candidates[0].alive = false;
+    let text = check(Some(Problem::NotRunning), &facts);
+    assert!(text.contains("project, which the editor that has ended had open\n"), "{text}");
+    facts.plan.workspace = Err(WorkspaceError::Elsewhere(vec!["/a".into()]));
+    let text = check(Some(Problem::OtherFolder), &facts);
+    assert!(text.contains("project; the editor that has ended had open: /a\n"), "{text}");
+}
+
 fn no_way() -> Vec<(Problem, Facts)> {
     let mut no_route = connected();
     no_route.plan.routes.clear();
@@ -312,15 +331,15 @@ fn no_way() -> Vec<(Problem, Facts)> {
     let mut proxy = failing(Failure::BadProxy("https_proxy"));
     var(&mut proxy, "https_proxy", "proxy:3128");
     let mut stale = failing(Failure::Refused);
-    stale.own_token = Some(answers());
+    stale.accepts_own_token = true;
     let mut earlier = failing(Failure::WrongToken);
     earlier.plan.token_origin = Origin::Variable;
     earlier.tried[0].route.origin = Origin::Variable;
     let mut on_host = failing_in_container(Failure::UnknownHost);
-    on_host.other_host = Some(("127.0.0.1", answers()));
+    on_host.is_at_other_host = true;
     let mut in_container = failing(Failure::Refused);
     in_container.environment.container = Some("/.dockerenv");
-    in_container.other_host = Some(("host.docker.internal", answers()));
+    in_container.is_at_other_host = true;
     var(&mut in_container, "REMOTE_CONTAINERS", "1");
     let mut podman = failing_in_container(Failure::Refused);
     podman.environment.container = Some("/run/.containerenv");
@@ -376,7 +395,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
 #[test]
 fn in_a_container_a_refusal_does_not_mean_that_the_companion_has_ended() {
     let mut here = failing_in_container(Failure::Refused);
-    here.other_host = Some(("127.0.0.1", answers()));
+    here.is_at_other_host = true;
     for (problem, facts) in [
         (Problem::LooksOnHost, here),
         (Problem::HostSilent, failing_in_container(Failure::Refused)),

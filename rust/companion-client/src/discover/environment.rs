@@ -161,13 +161,18 @@ impl Environment {
             .find(|name| self.set(name).is_some())
     }
 
+    /// Whether the client is in a container and also looks outside of it. If it stays in it, as in a dev
+    /// container, the editor is in it, too.
+    pub fn looks_on_host(&self) -> bool {
+        self.container.is_some() && self.stays_local().is_none()
+    }
+
     /// Returns the possible hosts of the companion, in the client's order (`getIdeServerHost`).
     pub fn hosts(&self) -> &'static [&'static str] {
-        match (self.container, self.profile.variables.stay_local) {
-            (None, _) => &[HERE],
-            (Some(_), None) => &[HERE, HOST],
-            (Some(_), Some(_)) if self.stays_local().is_some() => &[HERE],
-            (Some(_), Some(_)) => &[HOST],
+        match self.profile.variables.stay_local {
+            _ if !self.looks_on_host() => &[HERE],
+            None => &[HERE, HOST],
+            Some(_) => &[HOST],
         }
     }
 }

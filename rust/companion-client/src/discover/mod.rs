@@ -23,6 +23,7 @@ use companion_protocol::profile::Naming;
 pub use environment::Environment;
 pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
 pub use ide_process::ide_process_from;
+pub(crate) use workspace::decode_uri_component;
 pub use workspace::{WorkspaceError, normalize, resolve_path, resolve_to_real_path, validate};
 
 /// A bearer token. `Debug` does not show it, so that no log contains it by accident.

@@ -76,7 +76,7 @@ pub fn resolve_path(path: &str, cwd: &Path) -> PathBuf {
 }
 
 /// Does the same as JavaScript's `decodeURIComponent`. Returns `None` if that throws.
-fn decode_uri_component(text: &str) -> Option<String> {
+pub(crate) fn decode_uri_component(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {
