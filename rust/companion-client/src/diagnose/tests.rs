@@ -289,15 +289,12 @@ fn wrong_folder() -> Vec<(Problem, Facts)> {
     };
     let mut none = connected();
     none.plan.workspace = Err(WorkspaceError::Empty);
-    let mut container = elsewhere(&["/home/me/a b"]);
-    container.environment.container = Some("/.dockerenv");
     let mut worktree = elsewhere(&["/a"]);
     worktree.worktree_of = Some("/a".into());
     vec![
         (Problem::NoFolder, none),
         (Problem::OtherFolder, elsewhere(&["/a", "/b"])),
         (Problem::OtherFolder, worktree),
-        (Problem::OtherFolder, container),
     ]
 }
 
@@ -314,14 +311,12 @@ fn in_a_container_with_its_editor_no_advice_is_about_the_host() {
 }
 
 #[test]
-fn an_editor_that_has_ended_has_no_folder_open() {
+fn an_editor_that_has_ended_has_no_folder_open_and_has_left_its_file() {
     let mut facts = failing(Failure::Refused);
     facts.plan.search.candidates[0].alive = false;
     let text = check(Some(Problem::NotRunning), &facts);
     assert!(text.contains("project, which the editor that has ended had open\n"), "{text}");
-    facts.plan.workspace = Err(WorkspaceError::Elsewhere(vec!["/a".into()]));
-    let text = check(Some(Problem::OtherFolder), &facts);
-    assert!(text.contains("project; the editor that has ended had open: /a\n"), "{text}");
+    assert!(text.contains("left over from a companion that has ended"), "{text}");
 }
 
 fn no_way() -> Vec<(Problem, Facts)> {
@@ -394,18 +389,9 @@ fn no_way() -> Vec<(Problem, Facts)> {
 
 #[test]
 fn in_a_container_a_refusal_does_not_mean_that_the_companion_has_ended() {
-    let mut here = failing_in_container(Failure::Refused);
-    here.is_at_other_host = true;
-    for (problem, facts) in [
-        (Problem::LooksOnHost, here),
-        (Problem::HostSilent, failing_in_container(Failure::Refused)),
-    ] {
-        let text = check(Some(problem), &facts);
-        assert!(text.contains("no program listens at its port"), "{text}");
-        assert!(!text.contains("left over"), "{text}");
-    }
-    let text = check(Some(Problem::NotRunning), &failing(Failure::Refused));
-    assert!(text.contains("left over from a companion that has ended"), "{text}");
+    let text = check(Some(Problem::HostSilent), &failing_in_container(Failure::Refused));
+    assert!(text.contains("no program listens at its port"), "{text}");
+    assert!(!text.contains("left over"), "{text}");
     let text = check(Some(Problem::HostSilent), &failing_in_container(Failure::Unreachable));
     assert!(text.contains("allow TCP from the container's network to port 41234"), "{text}");
 }
