@@ -37,23 +37,58 @@ pub fn find_process(identity: &str) -> Option<u32> {
 /// is unknown, as on systems other than Linux. There, containers reach the host's loopback addresses
 /// anyway.
 pub fn listens_on_loopback_only(port: u16) -> Option<bool> {
-    system::listens_on_loopback_only(port)
+    connections::listens_on_loopback_only(port)
 }
 
 /// Returns the local ports of the TCP connections over the loopback interface from a process, or with
 /// `child` also from its children of that name, to `port`. `None` if that can't be known: the system
 /// does not show it, or a connection to that port leads through another interface.
 pub fn loopback_ports(pid: u32, child: Option<&str>, port: u16) -> Option<Vec<u16>> {
-    system::loopback_ports(pid, child, port)
+    connections::loopback_ports(pid, child, port)
 }
 
 #[cfg(target_os = "linux")]
+use process as connections;
+
+#[cfg(not(target_os = "linux"))]
+mod connections {
+    pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
+        None
+    }
+
+    pub(super) fn listens_on_loopback_only(_port: u16) -> Option<bool> {
+        None
+    }
+}
+
+#[cfg(unix)]
 mod system {
+    use super::process::process;
+    use super::{Ancestor, MAX_ANCESTORS};
+
+    pub(super) fn ancestors() -> Vec<Ancestor> {
+        let mut ancestors = Vec::new();
+        let mut pid = std::os::unix::process::parent_id();
+        while pid > 0 && ancestors.len() < MAX_ANCESTORS {
+            let Some((parent, ancestor)) = process(pid) else { break };
+            ancestors.push(ancestor);
+            pid = parent;
+        }
+        ancestors
+    }
+
+    pub(super) fn process_identity(pid: u32) -> Option<String> {
+        process(pid).map(|(_, process)| process.identity)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod process {
     use std::collections::HashSet;
     use std::fs;
     use std::net::{Ipv4Addr, Ipv6Addr};
 
-    use super::{Ancestor, MAX_ANCESTORS};
+    use super::Ancestor;
 
     /// The system cuts longer names (`TASK_COMM_LEN`).
     const MAX_NAME: usize = 15;
@@ -62,14 +97,8 @@ mod system {
     const ESTABLISHED: &str = "01";
     const LISTENING: &str = "0A";
 
-    /// What `/proc/PID/stat` says of a process that has not ended (`proc_pid_stat(5)`).
-    struct Stat {
-        name: String,
-        parent: u32,
-        start: String,
-    }
-
-    fn stat(pid: u32) -> Option<Stat> {
+    /// A process that has not ended, and its parent, by `/proc/PID/stat` (`proc_pid_stat(5)`).
+    pub(super) fn process(pid: u32) -> Option<(u32, Ancestor)> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name may contain parentheses and spaces.
         let (head, tail) = text.rsplit_once(") ")?;
@@ -79,32 +108,11 @@ mod system {
         if matches!(*fields.first()?, "Z" | "X") {
             return None;
         }
-        Some(Stat {
-            name: name.to_owned(),
-            parent: fields.get(1)?.parse().ok()?,
-            start: (*fields.get(19)?).to_owned(),
-        })
-    }
-
-    pub(super) fn ancestors() -> Vec<Ancestor> {
-        let mut ancestors = Vec::new();
-        let mut pid = std::os::unix::process::parent_id();
-        while pid > 0 && ancestors.len() < MAX_ANCESTORS {
-            let Some(Stat { name, parent, start }) = stat(pid) else { break };
-            ancestors.push(Ancestor { pid, name, identity: identity(pid, &start) });
-            pid = parent;
-        }
-        ancestors
-    }
-
-    pub(super) fn process_identity(pid: u32) -> Option<String> {
-        stat(pid).map(|stat| identity(pid, &stat.start))
-    }
-
-    fn identity(pid: u32, start: &str) -> String {
+        let (parent, start) = (fields.get(1)?.parse().ok()?, fields.get(19)?);
         // Two containers may have the same ids at the same time.
         let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-        format!("{}/{pid}/{start}", space.display())
+        let identity = format!("{}/{pid}/{start}", space.display());
+        Some((parent, Ancestor { pid, name: name.to_owned(), identity }))
     }
 
     pub(super) fn loopback_ports(pid: u32, child: Option<&str>, port: u16) -> Option<Vec<u16>> {
@@ -181,7 +189,7 @@ mod system {
         for thread in threads.flatten() {
             let text = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
             for child in text.split_whitespace().filter_map(|pid| pid.parse().ok()) {
-                if stat(child).is_some_and(|stat| stat.name == name) {
+                if process(child).is_some_and(|(_, child)| child.name == name) {
                     children.push(child);
                 }
             }
@@ -232,29 +240,14 @@ mod system {
     }
 }
 
-#[cfg(not(any(target_os = "linux", windows)))]
-mod system {
+#[cfg(all(unix, not(target_os = "linux")))]
+mod process {
     use std::process::Command;
 
-    use super::{Ancestor, MAX_ANCESTORS};
-
-    pub(super) fn ancestors() -> Vec<Ancestor> {
-        let mut ancestors = Vec::new();
-        let mut pid = std::os::unix::process::parent_id();
-        while pid > 0 && ancestors.len() < MAX_ANCESTORS {
-            let Some((parent, ancestor)) = ancestor(pid) else { break };
-            ancestors.push(ancestor);
-            pid = parent;
-        }
-        ancestors
-    }
-
-    pub(super) fn process_identity(pid: u32) -> Option<String> {
-        ancestor(pid).map(|(_, process)| process.identity)
-    }
+    use super::Ancestor;
 
     /// A process and its parent. The time of its start has five words, as `Fri Nov 27 12:06:22 2026`.
-    fn ancestor(pid: u32) -> Option<(u32, Ancestor)> {
+    pub(super) fn process(pid: u32) -> Option<(u32, Ancestor)> {
         let mut ps = Command::new("ps");
         // A hook and the editor may have different time zones.
         ps.args(["-o", "ppid=,lstart=,comm=", "-p", &pid.to_string()])
@@ -268,14 +261,6 @@ mod system {
         let command = command.join(" ");
         let name = command.rsplit('/').next().unwrap_or_default().to_owned();
         Some((parent, Ancestor { pid, name, identity: format!("{pid}/{}", start.join(" ")) }))
-    }
-
-    pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
-        None
-    }
-
-    pub(super) fn listens_on_loopback_only(_port: u16) -> Option<bool> {
-        None
     }
 }
 
@@ -316,14 +301,6 @@ mod system {
 
     fn identity(process: &Process) -> String {
         format!("{}/{}", process.pid().as_u32(), process.start_time())
-    }
-
-    pub(super) fn loopback_ports(_pid: u32, _child: Option<&str>, _port: u16) -> Option<Vec<u16>> {
-        None
-    }
-
-    pub(super) fn listens_on_loopback_only(_port: u16) -> Option<bool> {
-        None
     }
 }
 
