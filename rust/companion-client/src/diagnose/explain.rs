@@ -214,17 +214,15 @@ fn host_silent(facts: &Facts) -> Vec<String> {
         ));
     }
     advice.push("See that the editor is open on the host.".to_owned());
-    advice.push(if facts.environment.container == Some("/run/.containerenv") {
-        "Let the companion listen where containers of Podman reach it: gemini-companion serve \
-         --listen ADDRESS (run getent hosts host.containers.internal here), or the JetBrains \
-         plugin's setting. By itself it listens on 127.0.0.1 only."
-            .to_owned()
-    } else {
+    let (address, which) = match facts.environment.container {
+        Some("/run/.containerenv") => ("ADDRESS", "run getent hosts host.containers.internal here"),
+        _ => ("172.17.0.1", "the address of Docker's bridge"),
+    };
+    advice.push(format!(
         "Let the companion listen where containers reach it: gemini-companion serve --listen \
-         172.17.0.1 (the address of Docker's bridge), or the JetBrains plugin's setting. By itself \
-         it listens on 127.0.0.1 only."
-            .to_owned()
-    });
+         {address} ({which}), or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 \
+         only."
+    ));
     advice.push(
         "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.".to_owned(),
     );

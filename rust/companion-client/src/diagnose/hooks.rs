@@ -74,13 +74,14 @@ impl Hooks {
         let folder = installed_folder(environment);
         let manifest = folder.join(switches.manifest);
         if !manifest.exists() {
-            let obstacles = vec![HookObstacle::NotInstalled];
-            return Self { obstacles, events: Vec::new(), runner: None, server_off: None };
+            return Self::stopped_by(HookObstacle::NotInstalled);
         }
-        let Some(content) = json(&manifest) else { return Self::broken(manifest) };
+        let Some(content) = json(&manifest) else {
+            return Self::stopped_by(HookObstacle::Broken(manifest));
+        };
         let file = folder.join(switches.file);
         let Some(hooks) = json(&file).and_then(|content| of_file(environment, &content)) else {
-            return Self::broken(file);
+            return Self::stopped_by(HookObstacle::Broken(file));
         };
         let mut obstacles = hook_switches(environment);
         let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
@@ -117,9 +118,8 @@ impl Hooks {
         Self { obstacles, events, runner, server_off: server_off(environment) }
     }
 
-    fn broken(file: PathBuf) -> Self {
-        let obstacles = vec![HookObstacle::Broken(file)];
-        Self { obstacles, events: Vec::new(), runner: None, server_off: None }
+    fn stopped_by(obstacle: HookObstacle) -> Self {
+        Self { obstacles: vec![obstacle], events: Vec::new(), runner: None, server_off: None }
     }
 }
 
