@@ -102,11 +102,20 @@ fn with_program(name: &str, text: &str, os: Os, program: &str) -> String {
         .replace("\"command\": \"gemini-companion\"", &format!("\"command\": {}", escaped(program)))
 }
 
+/// Whether there is an extension. One that the user has linked has no file but the client's.
 fn is_extension(dir: &Path) -> bool {
-    dir.join("gemini-extension.json").is_file()
+    has_manifest(dir) || is_from_client(dir)
 }
 
 /// Returns whether the folder has the extension that setup installed, and not one from a client.
 pub(crate) fn is_ours(dir: &Path) -> bool {
-    is_extension(dir) && !INSTALLED.iter().any(|name| dir.join(name).exists())
+    has_manifest(dir) && !is_from_client(dir)
+}
+
+fn has_manifest(dir: &Path) -> bool {
+    dir.join("gemini-extension.json").is_file()
+}
+
+fn is_from_client(dir: &Path) -> bool {
+    INSTALLED.iter().any(|name| dir.join(name).exists())
 }

@@ -187,6 +187,15 @@ fn one_that_its_user_has_stays() {
     assert!(!rest.is_empty() && rest.iter().all(|(path, _)| path.exists()));
 }
 
+/// The clients' `extensions link` writes no other file into the folder.
+#[test]
+fn one_that_its_user_has_linked_stays() {
+    let made = made();
+    write(target(&made).join(".gemini-extension-install.json"), "{}");
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(step(&report), (Outcome::Unchanged, &*target(&made), "you installed it"));
+}
+
 #[test]
 fn one_that_its_user_has_removed_stays_away() {
     let (made, package) = installed();
