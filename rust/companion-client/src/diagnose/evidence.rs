@@ -249,8 +249,8 @@ fn environment(facts: &Facts, found: &mut Evidence) {
     container(environment, found);
     if let Some(name) = super::facts::bad_proxy(environment) {
         let schemes = environment.profile.installation.proxies.iter();
-        let schemes: Vec<_> = schemes.map(|scheme| format!("{scheme}//")).collect();
-        found.bad(format!("{name} is not a URL that begins with {}", schemes.join(" or ")));
+        let forms: Vec<_> = schemes.map(|scheme| format!("{scheme}//HOST:PORT")).collect();
+        found.bad(format!("{name} does not have the form {}", forms.join(" or ")));
     } else if ["http_proxy", "HTTP_PROXY"].iter().any(|name| environment.set(name).is_some()) {
         found.good("a proxy is set; the CLI does not use it for its companion");
     }

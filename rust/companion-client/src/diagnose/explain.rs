@@ -72,8 +72,9 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
         Problem::BadProxy => {
             let proxy = super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY");
             let fix = format!(
-                "Write {proxy} as http://HOST:PORT, or unset it. The CLI does not use a proxy for \
-                 its companion, but an invalid URL stops it at its start."
+                "Write {proxy} as http://HOST:PORT, or unset it. In a password, # is %23, / is %2F \
+                 and % is %25. The CLI does not use a proxy for its companion, but an invalid URL \
+                 stops it at its start."
             );
             (fails(&format!("{proxy} is not a valid URL, so the CLI can't start")), vec![fix])
         }
