@@ -73,7 +73,7 @@ impl Hooks {
         let switches = &environment.profile.hooks.switches;
         let folder = installed_folder(environment);
         let manifest = folder.join(switches.manifest);
-        if !manifest.exists() {
+        if !extension_folder(environment).exists() {
             return Self::stopped_by(HookObstacle::NotInstalled);
         }
         let Some(content) = json(&manifest) else {
@@ -260,9 +260,30 @@ fn server_off(environment: &Environment) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use companion_platform::quote;
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-    use super::first_word;
+    use companion_platform::quote;
+    use companion_protocol::profile::GEMINI;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Setup would leave it alone.
+    #[test]
+    fn an_extension_that_is_linked_to_a_folder_that_is_gone_is_installed_and_broken() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_str().unwrap().to_owned();
+        let vars = ["HOME", "USERPROFILE"].map(|name| (name.to_owned(), home.clone()));
+        let environment = Environment::with_vars(&GEMINI, vars.into(), dir.path().into());
+        assert_eq!(Hooks::of(&environment).obstacles, [HookObstacle::NotInstalled]);
+        let folder = extension_folder(&environment);
+        fs::create_dir_all(&folder).unwrap();
+        let gone = dir.path().join("gone");
+        let link = json!({ "type": "link", "source": gone }).to_string();
+        fs::write(folder.join(".gemini-extension-install.json"), link).unwrap();
+        let expected = [HookObstacle::Broken(gone.join("gemini-extension.json"))];
+        assert_eq!(Hooks::of(&environment).obstacles, expected);
+    }
 
     #[test]
     fn the_program_of_a_command_is_the_one_that_setup_has_written() {
