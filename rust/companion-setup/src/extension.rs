@@ -104,16 +104,12 @@ fn with_program(name: &str, text: &str, os: Os, program: &str) -> String {
 
 /// Whether there is an extension. One that the user has linked has no file but the client's.
 fn is_extension(dir: &Path) -> bool {
-    has_manifest(dir) || is_from_client(dir)
+    dir.join("gemini-extension.json").is_file() || is_from_client(dir)
 }
 
-/// Returns whether the folder has the extension that setup installed, and not one from a client.
+/// Returns whether a folder that setup has installed is still there, and not one from a client.
 pub(crate) fn is_ours(dir: &Path) -> bool {
-    has_manifest(dir) && !is_from_client(dir)
-}
-
-fn has_manifest(dir: &Path) -> bool {
-    dir.join("gemini-extension.json").is_file()
+    dir.is_dir() && !is_from_client(dir)
 }
 
 fn is_from_client(dir: &Path) -> bool {

@@ -187,6 +187,18 @@ fn one_that_its_user_has_stays() {
     assert!(!rest.is_empty() && rest.iter().all(|(path, _)| path.exists()));
 }
 
+#[test]
+fn one_that_has_lost_a_file_stays_as_the_users_change() {
+    for file in ["gemini-extension.json", "hooks/hooks.json"] {
+        let (made, package) = installed();
+        fs::remove_file(target(&made).join(file)).unwrap();
+        let report = made.carry_out(&package);
+        let (outcome, _, message) = step(&report);
+        assert_eq!(outcome, Outcome::Skipped, "{message}");
+        assert!(message.starts_with("you changed it, so it stays; "), "{message}");
+    }
+}
+
 /// The clients' `extensions link` writes no other file into the folder.
 #[test]
 fn one_that_its_user_has_linked_stays() {
