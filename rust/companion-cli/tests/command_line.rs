@@ -5,8 +5,6 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
-
 use crate::common::{PROGRAM, assert_shows, complaints, first_line, help, text};
 
 fn program() -> Command {
@@ -70,36 +68,6 @@ fn wrong_arguments_are_named() {
         &["completions", "tcsh"],
     ];
     insta::assert_snapshot!(complaints(run, &cases));
-}
-
-#[test]
-fn mcp_answers_the_last_request_of_a_client_that_closes_stdin() {
-    for (call, expected) in [
-        (r#"{"name":"openDiff","arguments":{}}"#, "Unknown tool: openDiff"),
-        (
-            r#"{"name":"get_diagnostics","arguments":{"path":1}}"#,
-            "Invalid arguments: expected a string",
-        ),
-        (
-            r#"{"name":"get_diagnostics","arguments":{}}"#,
-            "No editor is connected. Continue without",
-        ),
-    ] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut mcp = crate::common::program(dir.path());
-        mcp.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut mcp = mcp.spawn().unwrap();
-        let request =
-            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{call}}}"#);
-        writeln!(mcp.stdin.take().unwrap(), "{request}").unwrap();
-        let output = mcp.wait_with_output().unwrap();
-        assert!(output.status.success());
-        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(answer["id"], 7);
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(text.starts_with(expected), "{text}");
-        assert_eq!(answer["result"]["isError"], true);
-    }
 }
 
 #[test]

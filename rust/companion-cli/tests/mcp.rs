@@ -10,31 +10,51 @@ use serde_json::{Value, json};
 use crate::common::editor::{Editor, new_dir};
 use crate::common::{Companion, program};
 
-/// Sends one call of the tool, and closes the client's end. Returns the answer.
-fn call(mut mcp: Command, arguments: &Value) -> Value {
-    let params = json!({ "name": "get_diagnostics", "arguments": arguments });
+const TOOL: &str = "get_diagnostics";
+
+/// Calls a tool once, and closes the client's end. Returns the answer.
+fn call(mut mcp: Command, tool: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let mut mcp = mcp.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     writeln!(mcp.stdin.take().unwrap(), "{call}").unwrap();
     serde_json::from_slice(&mcp.wait_with_output().unwrap().stdout).unwrap()
 }
 
+/// Does the same where no editor runs.
+fn call_alone(tool: &str, arguments: &Value) -> Value {
+    let dir = new_dir();
+    let mut mcp = program(dir.path());
+    mcp.arg("mcp").current_dir(&dir);
+    call(mcp, tool, arguments)
+}
+
 #[test]
 fn an_editor_without_open_files_is_no_failure() {
     let companion = Companion::start("project");
-    let answer = call(companion.command(&["mcp"]), &json!({}));
+    let answer = call(companion.command(&["mcp"]), TOOL, &json!({}));
     let text = "No file of the workspace is open in the editor.";
     let content = [json!({ "type": "text", "text": text })];
     assert_eq!(answer["result"], json!({ "content": content }), "{answer}");
 }
 
 #[test]
+fn a_call_that_fails_has_the_reason() {
+    for (tool, arguments, expected) in [
+        ("openDiff", json!({}), "Unknown tool: openDiff"),
+        (TOOL, json!({ "path": 1 }), "Invalid arguments: expected a string"),
+        (TOOL, json!({}), "No editor is connected. Continue without"),
+    ] {
+        let result = call_alone(tool, &arguments)["result"].take();
+        assert!(result["content"][0]["text"].as_str().unwrap().starts_with(expected), "{result}");
+        assert_eq!(result["isError"], true);
+    }
+}
+
+#[test]
 fn arguments_that_are_not_an_object_are_refused() {
-    let dir = new_dir();
     for arguments in [json!(["/etc/passwd"]), json!("/etc/passwd")] {
-        let mut mcp = program(dir.path());
-        mcp.arg("mcp").current_dir(&dir);
-        let answer = call(mcp, &arguments);
+        let answer = call_alone(TOOL, &arguments);
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }
 }

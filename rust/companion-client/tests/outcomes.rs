@@ -140,9 +140,3 @@ fn the_token_is_in_no_text() {
     let error = probe(&endpoint, WAIT_TIMEOUT).unwrap_err();
     assert!(!format!("{endpoint:?} {error} {error:?}").contains("the-secret"));
 }
-
-#[test]
-fn an_address_of_ipv6_has_brackets() {
-    let endpoint = Endpoint::new("::1", 80, None);
-    assert_eq!(endpoint.authority(), "[::1]:80");
-}

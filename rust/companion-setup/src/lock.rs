@@ -136,13 +136,4 @@ mod tests {
         opened.try_lock().unwrap();
         assert_ne!(opened.metadata().unwrap().len(), 0);
     }
-
-    #[test]
-    fn one_that_a_run_has_left_that_was_killed_is_taken() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("setup.lock");
-        File::create(&path).unwrap();
-        Lock::take_within(Duration::ZERO, &path, || Ok(())).unwrap();
-        assert!(!path.exists());
-    }
 }
