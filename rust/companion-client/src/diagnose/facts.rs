@@ -322,7 +322,6 @@ mod tests {
             ("http://me:a%23b@proxy:3128/", true, true),
             ("http://[::1]:3128", true, true),
             ("http://me:a#b@proxy:3128", false, false),
-            ("http://me:a/b@proxy:3128", false, false),
             ("http://me:100%@proxy:3128", false, false),
             ("http://proxy:99999", false, false),
             ("http://proxy/proxy.pac", false, false),
