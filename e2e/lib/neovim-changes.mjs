@@ -24,7 +24,7 @@ export async function compared(neovim) {
     `return vim.tbl_map(function(window)
        local buffer = vim.api.nvim_win_get_buf(window)
        local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
-       return { table.concat(lines, '|'), vim.wo[window].winbar:gsub('%%<$', '') }
+       return { table.concat(lines, '|'), vim.wo[window].winbar:gsub('%%<%%%*$', '') }
      end, vim.api.nvim_tabpage_list_wins(0))`,
   );
 }

@@ -67,40 +67,35 @@ describe('a proposal is not accepted by', { skip, concurrency: 2 }, () => {
 
 describe('a proposal is not accepted by an autosave plugin', { skip, concurrency: 2 }, () => {
   const saves = `vim.cmd('silent! wall') vim.g.saved = true`;
-  const lua = (code) => `vim.keymap.set('n', ' x', function() ${code} end)`;
-  const vimScript = (code) => `vim.cmd([[
-    function! Wait()
-      ${code}
-    endfunction
-    nnoremap <Space>x <Cmd>call Wait()<CR>
-  ]])`;
-  const inLua = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
-  const inVimScript = `vim.cmd([[autocmd InsertLeave *
-    \\ call timer_start(600, {-> execute('silent! wall | let g:saved = 1')})]])`;
-  for (const [name, map, keys = ' x', saver = inLua] of [
-    ['a key', lua('vim.g.got = vim.fn.getcharstr()')],
-    ['a key, in Vim script', vimScript('let g:got = getcharstr()')],
-    ['a motion', lua(`vim.api.nvim_feedkeys('d', 'n', false)`)],
-    ['a language server', lua('vim.wait(9000, function() return vim.g.saved end)')],
-    ['a program', lua(`vim.fn.system('sleep 0.7')`)],
-    ['a while', lua(`vim.cmd.sleep('700m')`)],
-    ['a while, in Vim script', vimScript('sleep 700m')],
-    ['a while, in a command line', '', ':sleep 700m<CR>', inVimScript],
-    ['an answer', lua('vim.ui.input({}, function() end)')],
-    ['the answer to a question', '', ':s/i/i/c<CR>'],
-    ['Enter after a message', lua(`vim.print('one\\ntwo')`)],
-  ]) {
+  for (const [name, mapped] of Object.entries({
+    'a key': `vim.g.got = vim.fn.getcharstr()`,
+    'a language server': `vim.wait(9000, function() return vim.g.saved end)`,
+    'an answer': `vim.ui.input({}, function() end)`,
+  })) {
     test(`while a command of the user waits for ${name}`, async (t) => {
+      const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
+      const map = `vim.keymap.set('n', ' x', function() ${mapped} vim.g.done = true end)`;
       const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
-      await neovim.press(`ccmine<Esc>${keys}`);
-      await sleep(700);
-      await neovim.press(name === 'a motion' ? '<Esc>' : '<CR>');
+      await neovim.press('ccmine<Esc> x');
       await neovim.until('vim.g.saved');
+      await neovim.press('<CR>');
+      await neovim.until('vim.g.done');
       assert.equal((await neovim.ready()).proposals, 1);
-      await neovim.type('<Esc>:w<CR>');
+      await neovim.type(':w<CR>');
       assert.deepEqual(await decision, accepted('mine\nnew2\n'));
     });
   }
+
+  test('while Neovim asks the user', async (t) => {
+    const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
+    const { neovim, decision } = await openProposal(t, { init: saver });
+    await neovim.press('ccmine<Esc>:s/i/i/c<CR>');
+    await neovim.until('vim.g.saved');
+    assert.equal((await neovim.ready()).proposals, 1);
+    await neovim.press('y');
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+  });
 
   for (const [name, event, map, keys] of [
     ['that writes when the user leaves a buffer', 'BufLeave', `'n', ' x', function() vim.cmd.wincmd('p') end`, 'ccmine<Esc> x'],
@@ -115,6 +110,19 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
       await neovim.type('<Esc>:GeminiCompanion accept<CR>');
       assert.deepEqual(await decision, accepted('mine\nnew2\n'));
     });
+  }
+});
+
+test('a proposal is not accepted by an autosave plugin during :sleep', { skip }, async (t) => {
+  const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() vim.cmd('silent! write') vim.g.saved = true end, 100)`);
+  for (const map of ['', `vim.keymap.set('n', ' x', '<Cmd>sleep 500m<CR>')`]) {
+    const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
+    await neovim.type(`ccmine<Esc>${map ? ' x' : ':sleep 500m<CR>'}`);
+    await neovim.until('vim.g.saved');
+    assert.equal((await neovim.ready()).proposals, 1);
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+    await neovim.close();
   }
 });
 

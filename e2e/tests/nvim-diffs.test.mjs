@@ -269,6 +269,19 @@ test('a proposal that the user types in is not replaced, and the newer one comes
   assert.deepEqual(await second, accepted(''));
 });
 
+test('a proposal that is closed by the CLI ends with the user’s edits in it', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\r\n');
+  for (const [keys, content] of [['', ''], ['ccedited<Esc>', 'edited\r\n']]) {
+    const { decision } = await client.propose(neovim, file, 'new\n');
+    await neovim.type(keys);
+    await client.resolveDiffFromCli(file, 'accepted');
+    assert.deepEqual(await decision, accepted(content));
+    await oneTab(neovim);
+  }
+  assert.equal(await client.closeDiff(file), undefined);
+});
+
 test('a file that replaces a proposal in its window is an ordinary window', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');

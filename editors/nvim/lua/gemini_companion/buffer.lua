@@ -6,6 +6,10 @@ local M = {}
 
 local api = vim.api
 
+--- The buffers of the plugin. Neovim gives no number twice.
+---@type table<integer, true>
+local own = {}
+
 --- Names a buffer of the plugin. If another one has the name, the name gets a number.
 local function set_name(buffer, name)
   name = 'gemini-companion://' .. name
@@ -21,7 +25,7 @@ end
 function M.create(name, buftype, bufhidden)
   local buffer = api.nvim_create_buf(false, false)
   set_name(buffer, name)
-  vim.b[buffer].gemini_companion = true
+  own[buffer] = true
   local options = vim.bo[buffer]
   options.buftype = buftype
   options.bufhidden = bufhidden
@@ -32,7 +36,7 @@ end
 --- Returns whether a buffer is one of the plugin, and not one that a session has restored by its name.
 ---@param buffer integer
 function M.is_own(buffer)
-  return vim.b[buffer].gemini_companion == true
+  return own[buffer] == true
 end
 
 --- Gives a buffer of the plugin another name, without the scheme. Returns its full name.

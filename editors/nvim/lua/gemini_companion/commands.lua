@@ -96,7 +96,7 @@ end
 --- Returns the path that an argument means: `%`, `#`, `~` and the like stand for one. A reason for the model may
 --- contain any of these characters.
 local function expanded(argument)
-  if argument and not vim.uv.fs_stat(argument) and argument:find('^[%%#~<$]%S*$') then
+  if argument and not vim.uv.fs_stat(argument) and argument:find('^[%%#~<]%S*$') then
     local path = vim.fn.expand(argument)
     return path ~= '' and (path:gsub('^gemini%-companion://%l+', '')) or argument
   end
@@ -122,10 +122,6 @@ local function run(name)
   return function(path)
     show_failure(require('gemini_companion')[name](expanded(path)))
   end
-end
-
-local function add(path, first, last)
-  show_failure(require('gemini_companion.prompt').add(expanded(path), first, last))
 end
 
 --- Returns whether the argument of `reject` is meant as a path, and not as a reason.
@@ -209,7 +205,7 @@ end
 --- The subcommands: the function of each, and one that returns the completions after the beginning of an argument.
 ---@type table<string, [fun(argument?: string, first?: integer, last?: integer), (fun(begun: string): string[])?]>
 local commands = {
-  add = { add },
+  add = { run_by('gemini_companion.prompt', 'add') },
   status = { show_status },
   start = { run('start') },
   stop = { run('stop') },

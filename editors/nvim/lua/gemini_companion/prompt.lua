@@ -118,10 +118,15 @@ function M.naming(path, folder, first, last)
   return '@' .. escaped .. words
 end
 
---- Returns the full path of an existing file or folder: `path`, or that of the current buffer. A buffer of oil.nvim
---- shows a folder.
+--- Returns the full path of an existing file or folder: `path`, which may be `%` and the like, or that of the current
+--- buffer. A buffer of oil.nvim shows a folder.
 local function target(path)
-  local name = path or api.nvim_buf_get_name(0):gsub('^gemini%-companion://%l+', ''):gsub('^oil://', '')
+  local name = path or api.nvim_buf_get_name(0)
+  if path and not vim.uv.fs_stat(path) then
+    local ok, expanded = pcall(vim.fn.expandcmd, path)
+    name = ok and expanded or path
+  end
+  name = name:gsub('^gemini%-companion://%l+', ''):gsub('^oil://', '')
   local full = vim.fn.fnamemodify(name, ':p')
   if name == '' or not vim.uv.fs_stat(full) then
     return nil

@@ -17,6 +17,9 @@ local LUA, COMMAND = '\128\253g', '\128\253h'
 --- it, or do nothing.
 local WRITES_MODIFIED = { exit = true, update = true, wall = true, wqall = true, xall = true, xit = true }
 
+--- The Vim functions that wait. Meanwhile, Neovim runs timers.
+local WAITS = { getchar = true, getcharstr = true, inputlist = true, wait = true }
+
 local namespace = api.nvim_create_namespace('gemini_companion_turn')
 
 --- The open views.
@@ -28,14 +31,6 @@ local views = {}
 local turn
 
 local last_key
-
---- The code of the function in which Neovim runs a function for `vim.schedule_wrap` and `vim.defer_fn`.
----@type string?
-local deferred
-vim.schedule_wrap(function()
-  local frame = debug.getinfo(2, 'Sf')
-  deferred = frame and frame.what == 'Lua' and string.dump(frame.func) or nil
-end)()
 
 --- Ends a turn, unless the user has begun the next one.
 local function finish(ended)
@@ -62,7 +57,7 @@ end
 --- Prepares the proposals for a command line: those in sight, or all of them for `:tabdo`. An unchanged proposal is
 --- marked as modified during the turn, so that `:x`, `:update` and the like write it.
 local function prepare(line)
-  local writes, everywhere = false, false
+  local writes, everywhere, sleeps, is_own = false, false, false, false
   for _, command in ipairs(exlines.commands(line)) do
     if WRITES_MODIFIED[command.cmd] then
       writes = true
@@ -70,7 +65,11 @@ local function prepare(line)
       turn.insists = turn.insists or command.bang
     end
     everywhere = everywhere or command.cmd == 'tabdo'
+    sleeps = sleeps or command.cmd == 'sleep'
+    is_own = is_own or writes or command.cmd == 'write' or command.cmd == 'wq'
   end
+  -- Meanwhile, Neovim runs the timers of plugins.
+  turn.is_command = turn.is_command and (is_own or not sleeps)
   for view in pairs(writes and views or {}) do
     local is_meant = view:is_current() or (everywhere and api.nvim_buf_is_valid(view.right))
     if is_meant and not view.closing and not vim.bo[view.right].modified then
@@ -185,20 +184,23 @@ local function is_nested()
   return false
 end
 
---- Returns whether a timer or the like runs, perhaps while a command of the user waits.
-local function is_deferred()
-  -- A question of a command, or a timer of a Vim script.
-  if api.nvim_get_mode().mode:find('^[cr]') or vim.fn.state('c') ~= '' then
+--- Returns whether a timer or the like runs while a command of the user waits: for an answer, a key or a process.
+local function is_meanwhile()
+  local mode = api.nvim_get_mode().mode
+  if mode == 'c' or mode:find('^r') then
     return true
   end
+  -- The functions that run, innermost first.
   local level = 1
-  local frame = debug.getinfo(level, 'Sf')
+  local frame = debug.getinfo(level, 'f')
   while frame do
-    if frame.what == 'Lua' and string.dump(frame.func) == deferred then
+    -- The first value of `vim.call` is the name of the Vim function.
+    local _, called = debug.getlocal(level, 1)
+    if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
       return true
     end
     level = level + 1
-    frame = debug.getinfo(level, 'Sf')
+    frame = debug.getinfo(level, 'f')
   end
   return false
 end
@@ -206,7 +208,7 @@ end
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
 ---@return boolean, boolean insists
 function M.is_users()
-  if not turn or not turn.is_command or is_nested() or is_deferred() then
+  if not turn or not turn.is_command or is_nested() or is_meanwhile() then
     return false, false
   end
   return true, turn.insists == true or vim.v.cmdbang == 1

@@ -13,6 +13,9 @@ local api = vim.api
 --- 3,000, 2.8 s for 13,000, more than a minute for 60,000.
 local MAX_MARKED = 3000
 
+--- The end of each bar of the plugin, which no bar of a user has: the part after `%<` is cut off first.
+local BAR_END = '%<%*'
+
 --- Sets the window bar ('winbar') of a side of the diff. Neovim would cut off the beginning of a long one, so this
 --- omits the parts with the greatest numbers.
 ---@param window integer
@@ -34,7 +37,7 @@ function M.set_bar(window, parts)
   while most > 1 and vim.fn.strdisplaywidth(joined(most)) > width do
     most = most - 1
   end
-  local bar = ' ' .. joined(most):gsub('%%', '%%%%') .. '%<'
+  local bar = ' ' .. joined(most):gsub('%%', '%%%%') .. BAR_END
   -- A window of one line may have no room for it.
   guard.quietly(function()
     vim.wo[window][0].winbar = bar
@@ -55,7 +58,7 @@ end
 function M.restore(is_in_use)
   for _, window in ipairs(api.nvim_list_wins()) do
     local is_own = buffers.is_own(api.nvim_win_get_buf(window)) or (is_in_use and is_in_use(window))
-    if not is_own and vim.wo[window][0].winbar:find('^ .*%%<$') then
+    if not is_own and vim.wo[window][0].winbar:sub(-#BAR_END) == BAR_END then
       M.disable_diff(window)
     end
   end
