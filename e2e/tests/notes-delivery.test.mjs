@@ -129,8 +129,7 @@ describe('a confirmation', { concurrency: 4 }, () => {
         await all.window.kill();
         return reply;
       });
-      const notes = await all.cli.prompt('go', all.proxy.env);
-      await killed;
+      const notes = await promptsUntil(all, killed);
       await all.window.start();
       const again = await all.cli.prompt('and now');
       assert.deepEqual([...commentsIn(notes), ...commentsIn(again)], [String(id)]);
