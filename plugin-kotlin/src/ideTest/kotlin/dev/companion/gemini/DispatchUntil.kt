@@ -10,11 +10,17 @@ import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
 
 /** Runs the IDE's events until [condition] holds. Fails after [seconds] with a message that [what] is missing. */
-fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
+fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) =
+    waitUntil(seconds, what, UIUtil::dispatchAllInvocationEvents, condition)
+
+/** Waits like [dispatchUntil], but runs no events: the IDE's EDT does nothing until [condition] holds. */
+fun blockUntil(seconds: Long, what: String, condition: () -> Boolean) = waitUntil(seconds, what, {}, condition)
+
+private fun waitUntil(seconds: Long, what: String, meanwhile: () -> Unit, condition: () -> Boolean) {
     val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds)
     while (!condition()) {
         check(System.nanoTime() < deadline) { "waited in vain: $what" }
-        UIUtil.dispatchAllInvocationEvents()
+        meanwhile()
         Thread.sleep(1)
     }
 }

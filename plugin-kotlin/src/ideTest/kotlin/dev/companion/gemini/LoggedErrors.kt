@@ -2,14 +2,12 @@
 
 package dev.companion.gemini
 
-import com.intellij.openapi.Disposable
-import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.LoggedErrorProcessor
 import org.apache.log4j.Logger
 import java.util.concurrent.CopyOnWriteArrayList
 
-/** The errors in the IDE's log from now on, until [parent] is disposed. By default such an error fails a test. */
-fun loggedErrors(parent: Disposable): List<Throwable?> {
+/** Does [work] with a list of the errors in the IDE's log meanwhile. Before and after it such an error fails a test. */
+fun loggedErrors(work: (List<Throwable?>) -> Unit) {
     val logged = CopyOnWriteArrayList<Throwable?>()
     val processor = object : LoggedErrorProcessor() {
         override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
@@ -17,6 +15,9 @@ fun loggedErrors(parent: Disposable): List<Throwable?> {
         }
     }
     LoggedErrorProcessor.setNewInstance(processor)
-    Disposer.register(parent, LoggedErrorProcessor::restoreDefaultProcessor)
-    return logged
+    try {
+        work(logged)
+    } finally {
+        LoggedErrorProcessor.restoreDefaultProcessor()
+    }
 }

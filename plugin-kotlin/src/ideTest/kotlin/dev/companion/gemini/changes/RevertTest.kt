@@ -23,6 +23,7 @@ import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.testFramework.LoggedErrorProcessor
 import com.intellij.testFramework.PlatformTestUtil
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.blockUntil
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.offEdt
 import org.apache.log4j.Logger
@@ -398,7 +399,7 @@ class RevertTest : ChangesTestCase() {
         changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
         core.texts.remove(Triple("s", 1L, path("a.txt")))
         ChangeRevert(project).revert(rows(1))
-        while (core.planned.isEmpty()) Thread.onSpinWait()
+        blockUntil(10, "the plan") { core.planned.isNotEmpty() }
         type("b.txt", "mine")
         await("the report") { calls == listOf("reverted s 1 b.txt") }
         UIUtil.dispatchAllInvocationEvents()

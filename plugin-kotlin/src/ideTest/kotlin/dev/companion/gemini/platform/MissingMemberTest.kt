@@ -19,13 +19,6 @@ import dev.companion.gemini.review.Answer
 import dev.companion.gemini.review.ProposalService
 
 class MissingMemberTest : ServiceTestCase() {
-    private lateinit var logged: List<Throwable?>
-
-    override fun setUp() {
-        super.setUp()
-        logged = loggedErrors(testRootDisposable)
-    }
-
     /** Replaces the project's tabs by ones whose API lacks a class. */
     private fun withoutTabs() {
         val lacking = object : FileEditorManagerImpl(project, DockManager.getInstance(project)) {
@@ -38,7 +31,7 @@ class MissingMemberTest : ServiceTestCase() {
         }
     }
 
-    private fun assertNames(sentence: String?) {
+    private fun assertNames(sentence: String?, logged: List<Throwable?>) {
         val build = ApplicationInfo.getInstance().build.asString()
         assertEquals("This IDE, build $build, lacks $MISSING. Update the IDE or the plugin.", sentence)
         await { logged.any { it is LinkageError } }
@@ -53,22 +46,24 @@ class MissingMemberTest : ServiceTestCase() {
         assertEquals(restart.format(FailingPart::class.java.name), CompanionBundle.missing(later))
     }
 
-    fun testACLIGetsTheReasonWhyNoProposalCanBeMade() {
-        withoutTabs()
-        val proposals = ProposalService.getInstance(project)
-        val answer = Answer()
-        proposals.open(RecordingCore(), answer, OpenDiff("${project.basePath}/a", "text", ProposalKind.CREATE))
-        await { answer.text != null }
-        assertNames(answer.text?.removePrefix("failed: "))
-        assertEquals("none waits", emptyList<Any>(), proposals.waiting())
-    }
+    fun testACLIGetsTheReasonWhyNoProposalCanBeMade() =
+        loggedErrors { logged ->
+            withoutTabs()
+            val proposals = ProposalService.getInstance(project)
+            val answer = Answer()
+            proposals.open(RecordingCore(), answer, OpenDiff("${project.basePath}/a", "text", ProposalKind.CREATE))
+            await { answer.text != null }
+            assertNames(answer.text?.removePrefix("failed: "), logged)
+            assertEquals("none waits", emptyList<Any>(), proposals.waiting())
+        }
 
-    fun testTheUserSeesWhyNoServerCanStart() {
-        val service = serviceWith { _, _ -> throw NoClassDefFoundError(MISSING) }
-        service.start()
-        await { service.state is CompanionState.Failed }
-        assertNames((service.state as CompanionState.Failed).message)
-    }
+    fun testTheUserSeesWhyNoServerCanStart() =
+        loggedErrors { logged ->
+            val service = serviceWith { _, _ -> throw NoClassDefFoundError(MISSING) }
+            service.start()
+            await { service.state is CompanionState.Failed }
+            assertNames((service.state as CompanionState.Failed).message, logged)
+        }
 
     private companion object {
         const val MISSING = "com/intellij/Missing"

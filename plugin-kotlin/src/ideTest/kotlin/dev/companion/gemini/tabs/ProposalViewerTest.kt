@@ -67,15 +67,15 @@ class ProposalViewerTest : DiffTestCase() {
             throw NoSuchMethodError("DiffRequestProcessor.init")
     }
 
-    fun `test a tab without a viewer says why, and the proposal can be decided`() {
-        val logged = loggedErrors(testRootDisposable)
-        services.registerComponentInstance(key, NoViewers())
-        val view = propose("a.txt", "two")
-        val shown = UIUtil.findComponentsOfType(view.component, JLabel::class.java).mapNotNull { it.text }
-        assertTrue("$shown", shown.any { "lacks DiffRequestProcessor.init. Update" in it })
-        assertTrue("$logged", logged.single() is NoSuchMethodError)
-        view.click("Reject")
-        assertEquals(listOf("rejected a.txt"), calls)
-        assertFalse(view.isOpen)
-    }
+    fun `test a tab without a viewer says why, and the proposal can be decided`() =
+        loggedErrors { logged ->
+            services.registerComponentInstance(key, NoViewers())
+            val view = propose("a.txt", "two")
+            val shown = UIUtil.findComponentsOfType(view.component, JLabel::class.java).mapNotNull { it.text }
+            assertTrue("$shown", shown.any { "lacks DiffRequestProcessor.init. Update" in it })
+            assertTrue("$logged", logged.single() is NoSuchMethodError)
+            view.click("Reject")
+            assertEquals(listOf("rejected a.txt"), calls)
+            assertFalse(view.isOpen)
+        }
 }

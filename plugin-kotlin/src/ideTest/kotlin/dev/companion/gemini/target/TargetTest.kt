@@ -356,20 +356,20 @@ class TargetTest : DiffTestCase() {
         requests.dispose()
     }
 
-    fun `test a failure at an answer is logged once`() {
-        val logged = loggedErrors(testRootDisposable)
-        val failing = object : Responder<String?> {
-            override fun complete(answer: String?) = error("complete")
+    fun `test a failure at an answer is logged once`() =
+        loggedErrors { logged ->
+            val failing = object : Responder<String?> {
+                override fun complete(answer: String?) = error("complete")
 
-            override fun fail(message: String) = error("fail")
+                override fun fail(message: String) = error("fail")
+            }
+            val requests = PendingRequests()
+            requests.add(failing).complete()
+            requests.add(failing).fail(TargetException("none"))
+            PendingRequests(1).add(failing)
+            await("the log") { logged.size == 3 }
+            assertEquals(listOf("complete", "fail", "fail"), logged.map { (it?.cause ?: it)?.message })
         }
-        val requests = PendingRequests()
-        requests.add(failing).complete()
-        requests.add(failing).fail(TargetException("none"))
-        PendingRequests(1).add(failing)
-        await("the log") { logged.size == 3 }
-        assertEquals(listOf("complete", "fail", "fail"), logged.map { (it?.cause ?: it)?.message })
-    }
 
     fun `test what has become a file, or a directory, outside is known as that`() {
         val file = file("a/b.txt", "of a folder").parentFile
