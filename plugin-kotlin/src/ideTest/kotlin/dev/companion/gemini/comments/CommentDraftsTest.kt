@@ -12,7 +12,7 @@ import java.nio.file.Paths
 
 class CommentDraftsTest : LightPlatformTestCase() {
     private val open = ArrayList<Document>()
-    private val drafts = CommentDrafts(isOpen = { it in open }, isPending = { true })
+    private val drafts = CommentDrafts(isOpen = { it in open }, isPending = { true }, hasFile = { false })
     private val document by lazy { document("one\ntwo\nthree\nfour\n") }
 
     private fun document(text: String) = EditorFactory.getInstance().createDocument(text)

@@ -62,6 +62,19 @@ class CommentServiceTest : DiffTestCase() {
     private fun change(change: (Document) -> Unit) =
         WriteCommandAction.runWriteCommandAction(project) { change(document) }
 
+    /** The user changes the text to [text], and saves it. */
+    private fun userWrites(text: String, change: (Document) -> Unit = { it.setText(text) }) {
+        change(change)
+        assertEquals(text, document.text)
+        FileDocumentManager.getInstance().saveDocument(document)
+    }
+
+    private fun anotherProgramWrites(text: String) {
+        file("a.txt", text)
+        VfsUtil.markDirtyAndRefresh(false, false, false, opened)
+        assertEquals(text, document.text)
+    }
+
     private fun notice(): String {
         UIUtil.dispatchAllInvocationEvents()
         return shown.last().content
@@ -102,15 +115,78 @@ class CommentServiceTest : DiffTestCase() {
         await("the new name") { sent.last() == "comment b.txt 2 2 two why" }
     }
 
+    fun `test a comment whose lines are deleted follows its file`() {
+        comment(1..1, "why")
+        change { it.deleteString(it.getLineStartOffset(1), it.getLineStartOffset(2)) }
+        WriteAction.run<IOException> { opened.rename(this, "b.txt") }
+        await("the new name") { sent.last() == "comment b.txt 2 2 two why" }
+    }
+
+    fun `test a comment on a file without a tab follows its folder`() {
+        val folder = virtualFile(file("folder/b.txt", "one\ntwo\n")).parent
+        virtualFile(file("folder2/b.txt", "one\ntwo\n"))
+        comments.restored(
+            listOf("folder", "folder2").map { CommentOnLines(it, path("$it/b.txt"), 2, 2, "two", "in $it") },
+        )
+        await("the comments") { comments.pending().size == 2 }
+        WriteAction.run<IOException> { folder.rename(this, "renamed") }
+        await("the new name") { sent == listOf("comment renamed/b.txt 2 2 two in folder") }
+        WriteAction.run<IOException> { folder.move(this, opened.parent.createChildDirectory(this, "parent")) }
+        await("the new folder") { sent.last() == "comment parent/renamed/b.txt 2 2 two in folder" }
+    }
+
+    fun `test a draft stays with its renamed file when another file gets the old name`() {
+        val draft = { document: Document -> comments.drafts.at(checkNotNull(comments.place(document, 1..1)), null) }
+        val renamed = document
+        draft(renamed).text = "why"
+        WriteAction.run<IOException> { opened.rename(this, "b.txt") }
+        val other = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file("a.txt", "1\n2\n"))))
+        assertEquals("", draft(other).text)
+        assertEquals("why", draft(renamed).text)
+        listOf(renamed, other).forEach { comments.drafts.forget(draft(it)) }
+    }
+
     fun `test of equal lines a comment stays on its own when another program writes the file`() {
-        change { it.setText("a\nx\nb\nx\nc\nx\nd\n") }
-        FileDocumentManager.getInstance().saveDocument(document)
+        userWrites("a\nx\nb\nx\nc\nx\nd\n")
         comment(5..5, "why")
-        file("a.txt", "new\nnew\na\nx\nb\nx\nc\nx\nd\nnew\n")
-        VfsUtil.markDirtyAndRefresh(false, false, false, opened)
-        assertTrue(document.text.startsWith("new"))
+        anotherProgramWrites("new\nnew\na\nx\nb\nx\nc\nx\nd\nnew\n")
         await("the lines") { core.comments.size > 1 }
         assertEquals("comment a.txt 8 8 x why", sent.last())
+    }
+
+    fun `test a comment keeps its mark if another program writes a line between its own`() {
+        userWrites("h\nx\ny\nz\nt")
+        comment(1..2, "why")
+        anotherProgramWrites("H\nx\nnew\ny\nZ\nt")
+        await("the lines") { sent.last() == "comment a.txt 2 4 x new y why" }
+        assertEquals(1, gutter().size)
+    }
+
+    fun `test a comment does not go to a line of another program that ends like its own`() {
+        userWrites("a = 1;\nx();\ntail")
+        comment(1..1, "why")
+        anotherProgramWrites("b = 2;\nx();\ny();\ntail")
+        comments.update()
+        await("the mark") { gutter().size == 1 }
+        change { it.insertString(0, "zero\n") }
+        comments.update()
+        assertEquals(listOf("comment a.txt 2 2 x(); why", "comment a.txt 3 3 x(); why"), sent)
+    }
+
+    fun `test a comment stays on the line in which another program changes something`() {
+        userWrites("head\nx(1);\ntail")
+        comment(1..1, "why")
+        anotherProgramWrites("head\nx(2);\ntail")
+        await("the line") { sent.last() == "comment a.txt 2 2 x(2); why" }
+        assertEquals(1, gutter().size)
+    }
+
+    fun `test a comment on a line that the user goes on with stays when another program writes elsewhere`() {
+        comment(1..1, "why")
+        userWrites("one\n  two // and\nthree\n") { it.insertString(it.getLineEndOffset(1), " // and") }
+        anotherProgramWrites("zero\none\n  two // and\nthree\n")
+        await("the line") { sent.last() == "comment a.txt 3 3 two // and why" }
+        assertEquals(1, gutter().size)
     }
 
     fun `test deleted lines are marked again once they are back`() {

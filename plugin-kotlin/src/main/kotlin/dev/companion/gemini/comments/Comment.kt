@@ -8,6 +8,7 @@ import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.RangeMarker
+import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
 import com.intellij.openapi.editor.markup.GutterIconRenderer
 import com.intellij.openapi.editor.markup.HighlighterLayer
@@ -19,6 +20,7 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.RenamedFile
 import dev.companion.gemini.platform.CompanionAction
 import java.nio.file.Path
 import javax.swing.Icon
@@ -42,14 +44,20 @@ internal class Comment(
     /** Outlives the mark when another program replaces the text: a diff of the texts moves it. */
     private var marker: RangeMarker? = null
 
+    /** Whether another program has replaced a text that begins or ends within the lines. */
+    @Volatile
+    private var isCut = false
+
     /** The text in which its lines were looked for last; null once they have a mark. */
     var searched: CharSequence? = null
 
     /** The document with the mark. */
     val document: Document? get() = mark?.document
 
+    private val range: RangeMarker? get() = mark?.takeIf { it.isValid } ?: marker
+
     /** The marked lines, or those that the server has. */
-    val lines: IntRange get() = mark?.let(::linesOf) ?: params.line - 1..params.endLine - 1
+    val lines: IntRange get() = range?.let(::linesOf) ?: params.line - 1..params.endLine - 1
 
     /** Marks lines in the gutter of all editors that show the document. */
     fun mark(document: Document, lines: IntRange) {
@@ -73,6 +81,22 @@ internal class Comment(
         mark?.let { markup(it.document).removeHighlighter(it) }
         mark = null
         marker = null
+        isCut = false
+    }
+
+    /**
+     * Notices that a whole text has been replaced, on the thread of the change. The platform replaces only the
+     * characters that differ, and leaves the mark on the rest of its lines, or on what is like the rest.
+     */
+    fun replaced(event: DocumentEvent) {
+        val document = event.document
+        val range = range?.takeIf { it.document === document } ?: return
+        val lines = linesOf(range) ?: return
+        val isWhole = range.startOffset == document.getLineStartOffset(lines.first) &&
+            range.endOffset == document.getLineEndOffset(lines.last)
+        // The user may have written at the end of a line, and such a mark is not whole, either.
+        val ends = listOf(event.offset, event.offset + event.newLength)
+        if (!isWhole && ends.any { document.getLineNumber(it) in lines }) isCut = true
     }
 
     /**
@@ -81,16 +105,25 @@ internal class Comment(
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
         val old = params
-        if (document !== this.document || mark?.let(::linesOf) == null) {
-            marker?.let(::linesOf)?.let { params = old.copy(line = it.first + 1, endLine = it.last + 1) }
+        val lines = range?.takeUnless { isCut }?.let(::linesOf)
+        if (document == null || document !== this.document || lines == null) {
+            // As many lines as the content has, which is looked for.
+            lines?.first?.let { params = old.copy(line = it + 1, endLine = it + 1 + old.endLine - old.line) }
             unmark()
-        }
-        if (document != null && mark != null) {
+        } else {
+            if (mark?.isValid != true) mark(document, lines)
             inProposal = isProposal
             val content = LineContent.of(document, lines)
             params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
         }
         return params != old
+    }
+
+    /** Follows a file or folder to its new path. Returns whether the comment is on that file, or in that folder. */
+    fun follow(renamed: RenamedFile): Boolean {
+        val path = renamed.newPathOf(params.path) ?: return false
+        params = params.copy(path = path)
+        return true
     }
 
     private fun markup(document: Document) = DocumentMarkupModel.forDocument(document, project, true)

@@ -10,6 +10,8 @@ internal class CommentDrafts(
     private val isOpen: (Document) -> Boolean,
     /** Returns whether a comment still waits for a model. */
     private val isPending: (Comment) -> Boolean,
+    /** Returns whether a document is that of a file that exists. */
+    private val hasFile: (Document) -> Boolean,
 ) {
     class Draft(
         place: CommentPlace,
@@ -50,8 +52,9 @@ internal class CommentDrafts(
     private fun isAt(draft: Draft, place: CommentPlace): Boolean {
         val own = draft.place
         val isSameFile = own.file == place.file && (own.inProposal == place.inProposal || isOfEnded(draft))
-        // A renamed file keeps its document.
-        return (isSameFile || own.document === place.document) && place.lines.mean(own.lines)
+        // A renamed file keeps its document, and another file may get its old name.
+        val isSame = own.document === place.document || (isSameFile && !hasFile(own.document))
+        return isSame && place.lines.mean(own.lines)
     }
 
     /** After the end of a proposal, its drafts are in the file, or in the next proposal for it. */

@@ -24,6 +24,7 @@ import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
+import dev.companion.gemini.disk.RenamedFile
 import dev.companion.gemini.disk.idePath
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.Platform
@@ -57,6 +58,7 @@ class CommentService(private val project: Project) : Disposable {
     internal val drafts = CommentDrafts(
         isOpen = { document -> proposals.waiting().any { it.document === document } },
         isPending = { it in comments },
+        hasFile = { localFile(it) != null },
     )
 
     private val searches = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
@@ -73,11 +75,25 @@ class CommentService(private val project: Project) : Disposable {
         }
         bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, tabs)
         val files = object : BulkFileListener {
-            /** A file may have another path. */
-            override fun after(events: List<VFileEvent>) = updateSoon()
+            override fun after(events: List<VFileEvent>) {
+                val renamed = events.mapNotNull { RenamedFile.of(it) }
+                if (renamed.isNotEmpty()) project.later { renamed.forEach(::follow) }
+                updateSoon()
+            }
         }
         bus.subscribe(VirtualFileManager.VFS_CHANGES, files)
-        EditorFactory.getInstance().eventMulticaster.addDocumentListener(documentListener { updateSoon() }, this)
+        val changes = documentListener { event ->
+            if (event.isWholeTextReplaced) comments.forEach { it.replaced(event) }
+            updateSoon()
+        }
+        EditorFactory.getInstance().eventMulticaster.addDocumentListener(changes, this)
+    }
+
+    /** Sends the comments on a file, or on the files in a folder, also if it has no tab. A proposal keeps its path. */
+    private fun follow(renamed: RenamedFile) {
+        assertEdt()
+        val moved = comments.filter { proposalOf(it) == null && it.follow(renamed) }
+        moved.forEach { core?.send(ServerMessage.CommentSet(it.params)) }
     }
 
     /** Sends all comments to a server that has just started. The journal of the last one may have removed comments. */
@@ -172,14 +188,15 @@ class CommentService(private val project: Project) : Disposable {
     /** Follows the lines of all comments, and sends those that have changed. Looks for lines that have been deleted. */
     internal fun update() {
         assertEdt()
-        if (project.isDisposed) return
-        for (comment in comments) {
-            val proposal = proposalOf(comment)?.document
-            val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
-            val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
-            if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
-            if (document != null && comment.document == null) search(comment, document)
-        }
+        if (!project.isDisposed) comments.forEach(::update)
+    }
+
+    private fun update(comment: Comment) {
+        val proposal = proposalOf(comment)?.document
+        val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
+        val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
+        if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
+        if (document != null && comment.document == null) search(comment, document)
     }
 
     /** Looks for the lines of a comment in a copy of the text, off the EDT, once for each text. */
@@ -197,7 +214,7 @@ class CommentService(private val project: Project) : Disposable {
             project.later {
                 if (!isOutdated() && comment.document == null) {
                     comment.mark(document, lines)
-                    update()
+                    update(comment)
                 }
             }
         }

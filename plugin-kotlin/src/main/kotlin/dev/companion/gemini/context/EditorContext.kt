@@ -23,12 +23,11 @@ import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
-import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
-import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.MAX_SELECTION
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.RenamedFile
 import dev.companion.gemini.disk.systemPath
 import dev.companion.gemini.platform.documentListener
 import dev.companion.gemini.platform.later
@@ -192,24 +191,10 @@ class EditorContext(
 internal class FileChanges(private val core: CompanionCore) : BulkFileListener {
     override fun after(events: List<VFileEvent>) {
         for (event in events) {
-            when (event) {
-                is VFileDeleteEvent -> {
-                    if (event.file.isInLocalFileSystem) core.send(ServerMessage.Deleted(systemPath(event.path)))
-                }
-
-                is VFileMoveEvent -> {
-                    renamed(event.file, event.oldPath)
-                }
-
-                is VFilePropertyChangeEvent -> {
-                    if (event.propertyName == VirtualFile.PROP_NAME) renamed(event.file, event.oldPath)
-                }
+            if (event is VFileDeleteEvent && event.file.isInLocalFileSystem) {
+                core.send(ServerMessage.Deleted(systemPath(event.path)))
             }
+            RenamedFile.of(event)?.let { core.send(ServerMessage.Renamed(it.oldPath, it.newPath)) }
         }
-    }
-
-    private fun renamed(file: VirtualFile, oldPath: String) {
-        if (!file.isInLocalFileSystem) return
-        core.send(ServerMessage.Renamed(systemPath(oldPath), systemPath(file.path)))
     }
 }
