@@ -41,9 +41,13 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
         if c == '\\'
             && let Some(escaped) = rest.chars().next()
         {
-            // Alone, it matches everything for the library.
-            if takes_back && escaped == '/' {
-                return None;
+            if escaped == '/' {
+                // Alone, it matches everything for the library.
+                if takes_back {
+                    return None;
+                }
+                // With the backslash, `**` before it is `*` for the library.
+                text.pop();
             }
             text.push(escaped);
             rest = &rest[escaped.len_utf8()..];
@@ -56,16 +60,25 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
 /// behind a part of a name leads to all folders. Returns such a rule as the library knows it.
 pub(super) fn spread(rule: &str) -> Option<[String; 2]> {
     let (begin, rest) = rule.split_at(rule.find(['*', '?', '[', '\\'])?);
-    let rest = rest.strip_prefix("**")?.trim_start_matches('*').strip_prefix('/')?;
+    let mut rest = after_stars(rest)?;
+    while let Some(after) = after_stars(rest) {
+        rest = after;
+    }
     let begin = begin.trim_start_matches('/');
     let is_part = !begin.is_empty() && !begin.ends_with('/') && !begin.starts_with('!');
     (is_part && !rest.is_empty())
         .then(|| [format!("/{begin}*/**/{rest}"), format!("/{begin}{rest}")])
 }
 
+/// What follows `**/` at the beginning of a text.
+fn after_stars(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("**")?.trim_start_matches('*');
+    rest.strip_prefix('\\').unwrap_or(rest).strip_prefix('/')
+}
+
 /// The length of the bracket at the beginning of a text, in bytes. `None` if there is none, or if it has no
 /// end for Git.
-fn bracket_length(text: &str) -> Option<usize> {
+pub(super) fn bracket_length(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('[')?;
     let inner = inner.strip_prefix(['!', '^']).unwrap_or(inner);
     let begin = text.len() - inner.len();

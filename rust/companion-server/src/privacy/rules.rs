@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::brackets::{rewrite, spread};
+use super::brackets::{bracket_length, rewrite, spread};
 
 /// The largest file, in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
@@ -145,9 +145,12 @@ fn verdict<'a>(rules: &'a Gitignore, names: &[String], is_dir: bool) -> Option<V
     }
 }
 
-/// An upper bound of the bytes of the compiled rule. A rule with braces is compiled twice.
+/// An upper bound of the bytes of the compiled rule, in all forms that [`add`] adds.
 fn compiled_size(rule: &[u8]) -> usize {
-    let forms = if rule.iter().any(|byte| b"{}".contains(byte)) { 2 } else { 1 };
+    let mut forms = if rule.iter().any(|byte| b"{}".contains(byte)) { 2 } else { 1 };
+    if str::from_utf8(rule).is_ok_and(|rule| spread(rule).is_some()) {
+        forms += 2;
+    }
     forms * (RULE_SIZE + COMPILED_BYTE * rule.len())
 }
 
@@ -177,15 +180,18 @@ fn add(rules: &mut GitignoreBuilder, rule: &str, in_case: bool) -> bool {
 
 fn escape_braces(rule: &str) -> String {
     let mut escaped = String::new();
-    let mut rest = rule.chars();
-    while let Some(c) = rest.next() {
+    let mut rest = rule;
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '\\' => c.len_utf8() + rest[1..].chars().next().map_or(0, char::len_utf8),
+            // There a brace is one of the characters.
+            _ => bracket_length(rest).unwrap_or(c.len_utf8()),
+        };
         if matches!(c, '{' | '}') {
             escaped.push('\\');
         }
-        escaped.push(c);
-        if c == '\\' {
-            escaped.extend(rest.next());
-        }
+        escaped.push_str(&rest[..length]);
+        rest = &rest[length..];
     }
     escaped
 }
@@ -400,6 +406,10 @@ mod tests {
             ("*\n!a\rb", &["a"], &[]),
             ("*\n!**//", &["a", "a/b"], &[]),
             ("a**/b\n{**/c", &["ab", "ax/b", "a/b", "a/x/y/b", "{/x/c"], &["b", "x/ab"]),
+            ("a**/**/b", &["ab", "azz/b", "a/x/b"], &["b", "x/ab"]),
+            ("a**\\/b\nx/**\\/c", &["azz/y/b", "x/p/q/c"], &["b", "c"]),
+            ("x[}]\ny[{]", &["x}", "y{"], &["xa", "ya"]),
+            ("x?\n!x[}]", &["xa"], &["x}"]),
         ] {
             let all = [hidden, others].concat();
             assert_eq!(ignored(text, &all), hidden, "{text}");

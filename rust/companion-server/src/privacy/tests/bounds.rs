@@ -47,6 +47,17 @@ fn a_few_long_rules_take_as_much_memory_as_many_short_ones() {
 }
 
 #[test]
+fn a_rule_that_is_compiled_three_times_takes_the_memory_of_three() {
+    let scene = Scene::new(&[]);
+    let rule = "a**/b\n";
+    let count = MAX_COMPILED / (3 * (RULE_SIZE + COMPILED_BYTE * 5) + rule.len());
+    scene.write(RULES, &rule.repeat(count));
+    scene.check(&[], &["project/x"]);
+    scene.write(RULES, &rule.repeat(count + 1));
+    scene.check(&["project/x"], &[]);
+}
+
+#[test]
 fn below_a_rule_that_is_too_long_everything_is_private() {
     let scene = Scene::new(&[("project/a/.aiignore", &"a".repeat(1025))]);
     scene.check(&["project/a/x"], &["project/x"]);
