@@ -177,23 +177,28 @@ pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
 }
 
 /// Whether a value is a URL with one of the schemes, a host and nothing behind it. A character such as
-/// `#` or `/` in a password ends the host.
+/// `#` or `/` in a password ends the host. The client decodes a user only with a password.
 fn is_proxy(value: &str, schemes: &[&str]) -> bool {
     let value = value.trim().to_ascii_lowercase();
     let Some(rest) = schemes.iter().find_map(|scheme| value.strip_prefix(scheme)) else {
         return false;
     };
     let rest = rest.trim_start_matches('/');
-    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    // Without a text behind it, each of them may be there.
+    let rest =
+        ['#', '?', '/'].iter().fold(rest, |rest, end| rest.strip_suffix(*end).unwrap_or(rest));
     let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => (name, port),
         _ => (host, ""),
     };
-    !name.is_empty()
+    let is_host = |name: &str| !name.is_empty() && !name.contains([' ', '%', '^', '<', '>', '|']);
+    let has_both =
+        user.split_once(':').is_some_and(|both| !both.0.is_empty() && !both.1.is_empty());
+    decode_uri_component(name).as_deref().is_some_and(is_host)
         && !rest.contains(['/', '\\', '?', '#'])
         && (port.is_empty() || port.parse::<u16>().is_ok())
-        && decode_uri_component(user).is_some()
+        && (!has_both || decode_uri_component(user).is_some())
 }
 
 /// Calls a companion at each host where the client looks.
@@ -326,6 +331,20 @@ mod tests {
             ("http://proxy:99999", false, false),
             ("http://proxy/proxy.pac", false, false),
             ("http://:3128", false, false),
+            ("http://me%@proxy:3128", true, true),
+            ("http://me%:@proxy:3128", true, true),
+            ("http://me%:a@proxy:3128", false, false),
+            ("http://a b:c^d@proxy:3128", true, true),
+            ("http://proxy:3128?", true, true),
+            ("http://proxy:3128/#", true, true),
+            ("http://proxy:3128/?a", false, false),
+            ("http://pr%6fxy:3128", true, true),
+            ("http://pr%:1", false, false),
+            ("http://p%20r:1", false, false),
+            ("http://p r:1", false, false),
+            ("http://p^x:1", false, false),
+            ("http://p<x>:1", false, false),
+            ("http://p|x:1", false, false),
         ] {
             for (client, is_valid) in [(&GEMINI, gemini), (&QWEN, qwen)] {
                 let vars = [("https_proxy".to_owned(), value.to_owned())].into();
