@@ -79,7 +79,7 @@ impl HookObstacle {
         let name = client.name;
         match self {
             Self::NotInstalled => "the companion's extension is not installed".to_owned(),
-            Self::Broken(file) => {
+            Self::Broken { file, .. } => {
                 format!("the extension's file {} is missing or invalid", file.display())
             }
             Self::SafeMode(variable) => format!("{variable} turns extensions and hooks off"),
@@ -118,8 +118,11 @@ impl HookObstacle {
     pub fn fix(&self, client: &ClientProfile) -> String {
         match self {
             Self::NotInstalled => "Run gemini-companion setup.".to_owned(),
+            Self::Broken { is_linked: true, .. } => {
+                "Link or install your own extension again.".to_owned()
+            }
             // Setup keeps an extension that the user has installed.
-            Self::Broken(_) | Self::Incomplete(_) => {
+            Self::Broken { .. } | Self::Incomplete(_) => {
                 "Run gemini-companion setup, or install your own extension again.".to_owned()
             }
             Self::SafeMode(variable) => format!("Unset {variable}."),

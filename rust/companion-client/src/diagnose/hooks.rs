@@ -25,8 +25,13 @@ const PREFIX: &str = "companion-";
 pub enum HookObstacle {
     /// The extension is not installed.
     NotInstalled,
-    /// This file of the extension is missing or invalid.
-    Broken(PathBuf),
+    /// A file of the extension is missing or invalid.
+    Broken {
+        /// The file.
+        file: PathBuf,
+        /// Whether the user has linked the extension, so that setup leaves it alone.
+        is_linked: bool,
+    },
     /// This variable turns all hooks and extensions off.
     SafeMode(&'static str),
     /// The client does not start, because this setting in this file requires a known source of each
@@ -73,15 +78,17 @@ impl Hooks {
         let switches = &environment.profile.hooks.switches;
         let folder = installed_folder(environment);
         let manifest = folder.join(switches.manifest);
-        if !extension_folder(environment).exists() {
+        let own_folder = extension_folder(environment);
+        if !own_folder.exists() {
             return Self::stopped_by(HookObstacle::NotInstalled);
         }
+        let is_linked = folder != own_folder;
         let Some(content) = json(&manifest) else {
-            return Self::stopped_by(HookObstacle::Broken(manifest));
+            return Self::stopped_by(HookObstacle::Broken { file: manifest, is_linked });
         };
         let file = folder.join(switches.file);
         let Some(hooks) = json(&file).and_then(|content| of_file(environment, &content)) else {
-            return Self::stopped_by(HookObstacle::Broken(file));
+            return Self::stopped_by(HookObstacle::Broken { file, is_linked });
         };
         let mut obstacles = hook_switches(environment);
         let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
@@ -281,8 +288,11 @@ mod tests {
         let gone = dir.path().join("gone");
         let link = json!({ "type": "link", "source": gone }).to_string();
         fs::write(folder.join(".gemini-extension-install.json"), link).unwrap();
-        let expected = [HookObstacle::Broken(gone.join("gemini-extension.json"))];
-        assert_eq!(Hooks::of(&environment).obstacles, expected);
+        let obstacles = Hooks::of(&environment).obstacles;
+        let [obstacle] = obstacles.as_slice() else { panic!("{obstacles:?}") };
+        let missing = gone.join("gemini-extension.json").display().to_string();
+        assert!(obstacle.reason(&GEMINI).contains(&missing), "{obstacle:?}");
+        assert_eq!(obstacle.fix(&GEMINI), "Link or install your own extension again.");
     }
 
     #[test]

@@ -429,7 +429,8 @@ fn obstacle_table() -> String {
     let program = |problem| HookObstacle::Program("gemini-companion".into(), problem);
     let obstacles = [
         (&GEMINI, HookObstacle::NotInstalled),
-        (&GEMINI, HookObstacle::Broken(file("hooks/hooks.json"))),
+        (&GEMINI, HookObstacle::Broken { file: file("hooks/hooks.json"), is_linked: false }),
+        (&GEMINI, HookObstacle::Broken { file: file("linked/hooks/hooks.json"), is_linked: true }),
         (&GEMINI, HookObstacle::Incomplete(file("hooks/hooks.json"))),
         (&GEMINI, HookObstacle::Disabled("!/*".to_owned(), file("extension-enablement.json"))),
         (&GEMINI, HookObstacle::SwitchedOff("hooksConfig.enabled", file("settings.json"))),
@@ -473,7 +474,7 @@ const KINDS: usize = 13;
 fn kind(obstacle: &HookObstacle) -> usize {
     match obstacle {
         HookObstacle::NotInstalled => 0,
-        HookObstacle::Broken(_) => 1,
+        HookObstacle::Broken { .. } => 1,
         HookObstacle::SafeMode(_) => 2,
         HookObstacle::SourceNotAllowed(..) => 3,
         HookObstacle::Disabled(..) => 4,
