@@ -271,8 +271,9 @@ impl Clis {
         now: u64,
     ) -> Opened {
         for cli in &mut self.known {
-            // The edit of the client's last diff there has ended, also if no hook has said so.
-            cli.edits.retain(|edit| !edit.is_opened(session, path));
+            // The edit of the client's last diff there has ended, also if no hook has said so. Only a
+            // rejected one needs its hook.
+            cli.edits.retain(|edit| !edit.is_opened(session, path) || edit.present.is_some());
             cli.edits.iter_mut().for_each(|edit| edit.drop_guess(path));
         }
         let Some((index, at)) = self.edit_of(session, path, now) else {
@@ -286,7 +287,7 @@ impl Clis {
         self.known.push_back(cli);
         self.connect_last(session);
         let edit = &mut self.last().edits[at];
-        edit.opened = Some((session, path.into()));
+        edit.opened = Some((Some(session), path.into()));
         let needs_original = *edit.path != *path;
         Opened { arrival: edit.arrival(), needs_original }
     }
@@ -328,7 +329,7 @@ impl Clis {
         original: Option<Digest>,
     ) -> ReasonArrival {
         let mut edits = self.known.iter_mut().flat_map(|cli| &mut cli.edits);
-        let Some(edit) = edits.find(|edit| edit.is_opened(session, path)) else {
+        let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) else {
             return ReasonArrival::NextPrompt;
         };
         edit.original = original;
@@ -361,7 +362,7 @@ impl Clis {
         let path: Arc<str> = path.into();
         let before = original.map_or(FileBefore::Unknown, FileBefore::Text);
         let mut edit = Edit::new(Arc::clone(&path), before, now);
-        edit.opened = Some((session, path));
+        edit.opened = Some((Some(session), path));
         let arrival = edit.arrival();
         cli.begin(edit);
         arrival
@@ -385,7 +386,7 @@ impl Clis {
         path: &str,
     ) -> Option<(&Cli, Option<Digest>)> {
         for cli in &self.known {
-            if let Some(edit) = cli.edits.iter().find(|edit| edit.is_opened(session, path)) {
+            if let Some(edit) = cli.edits.iter().rfind(|edit| edit.is_opened(session, path)) {
                 return Some((cli, edit.original));
             }
         }
@@ -444,6 +445,8 @@ impl Clis {
     pub fn gone(&mut self, session: SessionId) {
         self.bridges.remove(session);
         self.disconnected(session);
+        let edits = self.known.iter_mut().flat_map(|cli| &mut cli.edits);
+        edits.for_each(|edit| edit.client_gone(session));
     }
 
     /// An MCP session belongs to no CLI, or to another one.

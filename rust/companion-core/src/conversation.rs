@@ -102,11 +102,15 @@ impl Conversation {
         path: &str,
         input: Digest,
     ) -> (bool, Due) {
-        let Some(sessions) = self.clis.rejected_edit_ended(caller, path, input) else {
+        let Some((sessions, process)) = self.clis.rejected_edit_ended(caller, path, input) else {
             return (false, Due::new());
         };
+        let is_own = |reason: &Reason| {
+            sessions.contains(&reason.cli)
+                && (reason.process.is_none() || reason.process == process)
+        };
         let reasons = self.notes.due(u64::MAX, |note| match note {
-            Note::Reason(reason) => *reason.path == *path && sessions.contains(&reason.cli),
+            Note::Reason(reason) => *reason.path == *path && is_own(reason),
             Note::Comment(_) | Note::Revert(_) => false,
         });
         (true, reasons)
@@ -115,6 +119,7 @@ impl Conversation {
     /// The user has sent a prompt to a CLI. Returns the notes that its model has forgotten. They wait again.
     /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
     pub fn turn_begun(&mut self, caller: &Caller<'_>, ends_cancelled_turns: bool) -> Vec<NoteId> {
+        self.clis.prompt_sent(caller);
         let forgotten = self.turns.begin(caller.session, ends_cancelled_turns);
         self.notes.add_forgotten(forgotten)
     }

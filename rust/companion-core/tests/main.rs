@@ -6,3 +6,4 @@ mod adoption;
 mod cast;
 mod conversation;
 mod recognition;
+mod rejections;

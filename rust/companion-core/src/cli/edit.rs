@@ -41,8 +41,8 @@ pub enum FileBefore {
 pub(crate) struct Edit {
     /// The file, as the model named it.
     pub(crate) path: Arc<str>,
-    /// The client that has opened its diff, and the file as `openDiff` named it.
-    pub(super) opened: Option<(SessionId, Arc<str>)>,
+    /// The client that has opened its diff, unless that is gone, and the file as `openDiff` named it.
+    pub(super) opened: Option<(Option<SessionId>, Arc<str>)>,
     /// The last diff that may be its own.
     guess: Option<Guess>,
     /// The file before the edit. `None` if the client could change the file by writing it again.
@@ -85,7 +85,14 @@ impl Edit {
     }
 
     pub(super) fn is_opened(&self, session: SessionId, path: &str) -> bool {
-        self.opened.as_ref().is_some_and(|(by, opened)| *by == session && **opened == *path)
+        self.opened.as_ref().is_some_and(|(by, opened)| *by == Some(session) && **opened == *path)
+    }
+
+    /// A client is gone for good.
+    pub(super) fn client_gone(&mut self, session: SessionId) {
+        if let Some((by, _)) = &mut self.opened {
+            by.take_if(|by| *by == session);
+        }
     }
 
     pub(super) fn is_of(&self, path: &str) -> bool {

@@ -34,32 +34,41 @@ impl Clis {
         ended
     }
 
-    /// The client of a diff gets this text, which is the file's, in place of the rejection.
-    pub fn diff_rejected(&mut self, session: SessionId, path: &str, present: Digest) {
+    /// The client of a diff gets the decision. If that is a rejection in whose place it gets the file's text,
+    /// `present` is that text.
+    pub fn decision_sent(&mut self, session: SessionId, path: &str, present: Option<Digest>) {
         let mut edits = self.known.iter_mut().flat_map(|cli| &mut cli.edits);
-        if let Some(edit) = edits.find(|edit| edit.is_opened(session, path)) {
-            edit.present = Some(present);
+        if let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) {
+            edit.present = present;
+        }
+    }
+
+    /// The user has sent a prompt to a CLI. The hooks of its earlier edits do not follow any more.
+    pub(crate) fn prompt_sent(&mut self, caller: &Caller<'_>) {
+        for edit in &mut self.touch(caller).edits {
+            edit.present = None;
         }
     }
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that a client got
-    /// in place of a rejection, the edit ends. Returns the sessions of its CLI.
+    /// in place of a rejection, the edit ends. Returns the sessions of its CLI, and its process.
     pub(crate) fn rejected_edit_ended(
         &mut self,
         caller: &Caller<'_>,
         path: &str,
         input: Digest,
-    ) -> Option<Vec<CliSessionId>> {
-        let is_rejected = |edit: &mut Edit| edit.is_of(path) && edit.present == Some(input);
-        let (edit, sessions) = self.known.iter_mut().find_map(|cli| {
-            let edit = cli.edits.extract_if(.., is_rejected).next()?;
-            Some((edit, cli.sessions()))
-        })?;
+    ) -> Option<(Vec<CliSessionId>, Option<Arc<str>>)> {
+        let is_rejected = |edit: &Edit| edit.is_of(path) && edit.present == Some(input);
         // The CLI may have begun a new session.
-        if let Some((session, _)) = edit.opened {
+        let mut indexes = self.index_of(caller).into_iter().chain(0..self.known.len());
+        let index = indexes.find(|index| self.known[*index].edits.iter().any(is_rejected))?;
+        let cli = &mut self.known[index];
+        let edit = cli.edits.extract_if(.., |edit| is_rejected(edit)).next()?;
+        let of = (cli.sessions(), cli.process.clone());
+        if let Some((Some(session), _)) = edit.opened {
             self.accepted(caller, session);
         }
-        Some(sessions)
+        Some(of)
     }
 
     /// The user has accepted the diff of a client.

@@ -41,7 +41,8 @@ impl Cli {
     }
 
     pub(super) fn begin(&mut self, edit: Edit) {
-        self.edits.retain(|other| other.path != edit.path);
+        // The hook of a rejected edit follows, also if a subagent edits the same file.
+        self.edits.retain(|other| other.path != edit.path || other.present.is_some());
         if self.edits.len() == MAX_EDITS {
             let unopened = self.edits.iter().position(|other| !other.is_open());
             self.edits.remove(unopened.unwrap_or(0));

@@ -307,6 +307,13 @@ impl Companion {
         out: &mut Outputs,
     ) -> Option<Outgoing> {
         let (next, effects) = self.ledger.next(session, stream);
+        if let Some(Outgoing { path, decision, .. }) = &next {
+            let present = match decision {
+                Decision::RejectedWithReason(present) => Some(Digest::of(present)),
+                Decision::Accepted(_) | Decision::Rejected => None,
+            };
+            self.conversation.clis.decision_sent(session, path, present);
+        }
         self.add(now, effects, out);
         self.resume_writes(now);
         next
@@ -440,16 +447,9 @@ impl Companion {
                 }
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
-                    match &decision {
-                        Decision::Accepted(_) => {
-                            self.conversation.clis.diff_accepted(session, &path, now.elapsed);
-                            self.remember_acceptance(now, session, &path);
-                        }
-                        Decision::RejectedWithReason(present) => {
-                            let present = Digest::of(present);
-                            self.conversation.clis.diff_rejected(session, &path, present);
-                        }
-                        Decision::Rejected => {}
+                    if decision.is_accepted() {
+                        self.conversation.clis.diff_accepted(session, &path, now.elapsed);
+                        self.remember_acceptance(now, session, &path);
                     }
                     Output::Decided(session, path, decision)
                 }

@@ -77,7 +77,7 @@ impl Cast {
     pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<bool> {
         let text = path.to_owned().into();
         let (_, original) = self.conversation.rejected(session, path, text, 1)?;
-        self.conversation.clis.diff_rejected(session, path, Digest::of("sent"));
+        self.conversation.clis.decision_sent(session, path, Some(Digest::of("sent")));
         assert!(original.is_none_or(|text| text == self::original()));
         Some(original.is_some())
     }

@@ -1,4 +1,5 @@
-//! Tests every order of inputs, and the looks at files that clients are to write.
+//! Tests every order of inputs, which edits are denied, and the looks at files that clients are to write.
 
 mod exhaustive;
+mod rejections;
 mod writes;

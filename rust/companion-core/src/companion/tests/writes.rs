@@ -27,15 +27,15 @@ const CLIENT: ClientTraits = ClientTraits {
     is_one_request: false,
 };
 
-struct Desk {
-    companion: Companion,
-    client: SessionId,
+pub(super) struct Desk {
+    pub(super) companion: Companion,
+    pub(super) client: SessionId,
     elapsed: u64,
     calls: u64,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let companion = Companion::new(Limits::default(), DiffId(1), 1, false, Left::default());
         let client = SessionId::new();
         let mut desk = Self { companion, client, elapsed: 0, calls: 0 };
@@ -44,7 +44,7 @@ impl Desk {
         desk
     }
 
-    fn handle(&mut self, input: Input<'_>) -> Outputs {
+    pub(super) fn handle(&mut self, input: Input<'_>) -> Outputs {
         let mut out = Outputs::new();
         let now = Now { elapsed: self.elapsed, date: ACCEPTED + self.elapsed };
         self.companion.handle(now, input, &mut out);
@@ -57,7 +57,7 @@ impl Desk {
         self.handle(Input::StreamOpened { session, stream: 1, last, is_answer: false });
     }
 
-    fn open(&mut self, path: &str) {
+    pub(super) fn open(&mut self, path: &str) {
         self.call(path);
         self.show();
     }
@@ -68,7 +68,7 @@ impl Desk {
         let (call, id) = (CallId(self.calls), Id::from(self.calls));
         let from = CallOrigin { session: self.client, id: &id, sent: Attempt::OnceForAll };
         let proposed = Proposed::new("proposed", CLIENT);
-        let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: false };
+        let action = Action::Open { proposed, held: 0, is_editor_busy: false, is_shared: true };
         let mut out = self.handle(Input::Call { call, from, path: Arc::from(path), action });
         out.retain(|output| matches!(output, Output::CheckDisk(DiskCheck::ForText(_))));
         out
