@@ -109,14 +109,14 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/2", text, 1), Now);
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/3", None, 1), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Some(true));
-    let (_, due) = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
-    assert_eq!(texts(&due), [""; 0]);
-    let (_, due) = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
-    assert_eq!(cast.deliver(&cli("x"), &due), ["/2"]);
+    let other = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("other"));
+    assert_eq!(other, (false, vec![]));
+    let (is_denied, due) = cast.conversation.due_before_write(&cli("x"), "/2", Digest::of("sent"));
+    assert_eq!((is_denied, cast.deliver(&cli("x"), &due)), (true, vec!["/2".to_owned()]));
     // The CLI begins a new session: the text that it writes shows that.
     cast.reject(a, "/3");
-    let (_, due) = cast.conversation.due_before_write(&cli("y"), "/3", Digest::of("sent"));
-    assert_eq!(cast.deliver(&cli("x"), &due), ["/3"]);
+    let (is_denied, due) = cast.conversation.due_before_write(&cli("y"), "/3", Digest::of("sent"));
+    assert_eq!((is_denied, cast.deliver(&cli("x"), &due)), (true, vec!["/3".to_owned()]));
     cast.reject(a, "/1");
     assert_eq!([cast.prompt(&cli("x")).len(), cast.prompt(&cli("y")).len()], [0, 1]);
 }

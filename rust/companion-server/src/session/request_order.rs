@@ -59,3 +59,40 @@ impl Drop for Arrival<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future as _;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Wake, Waker};
+
+    use super::RequestOrder;
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_waiting_request_that_breaks_off_lets_the_last_one_go_on() {
+        let order = RequestOrder::default();
+        let (first, middle, last) = (order.begin(), order.begin(), order.begin());
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        let mut waiting = pin!(last.be_first());
+        assert!(waiting.as_mut().poll(&mut cx).is_pending());
+        assert!(pin!(middle.be_first()).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(middle);
+        assert!(waiting.as_mut().poll(&mut cx).is_pending(), "the first one is arriving");
+        drop(first);
+        assert!(woken.0.load(Ordering::Relaxed));
+        assert!(waiting.as_mut().poll(&mut cx).is_ready());
+    }
+}

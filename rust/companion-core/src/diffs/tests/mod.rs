@@ -262,7 +262,6 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
     assert_eq!(book.describe(&effects), ["1 Closed", "abandon"]);
 }
 
-/// The server may have begun to handle one of its requests before the client left.
 #[test]
 fn a_client_of_one_request_leaves_nothing_to_the_next_process() {
     let mut book = Book::new();
@@ -280,6 +279,7 @@ fn a_client_of_one_request_leaves_nothing_to_the_next_process() {
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Record(_))), "{effects:?}");
 }
 
+/// The server may have begun to handle one of its requests before the client left.
 #[test]
 fn a_client_that_is_gone_for_good_opens_nothing() {
     let mut book = Book::new();
