@@ -86,7 +86,15 @@
 //! assert_eq!(out, [Output::CheckDisk(read)]);
 //! handle(Input::Present(DiffId(1), Some("old".to_owned().into())));
 //!
+//! // The client's stream takes the file's text in place of the rejection.
+//! companion.next_event(now, session, stream, &mut Vec::new()).unwrap();
+//!
 //! // The hook after the edit gets the reason, and confirms it.
+//! # let mut handle = |input: Input<'_>| {
+//! #     let mut out = Vec::new();
+//! #     companion.handle(now, input, &mut out);
+//! #     out
+//! # };
 //! let out = handle(Input::Hook(&cli, Hook::AfterTool(path)));
 //! let [Output::EditRejected, Output::Due(due)] = &out[..] else { panic!("{out:?}") };
 //! let out = handle(Input::Deliver(cli.session, due));
