@@ -61,7 +61,8 @@ pub(super) fn rewrite(rule: &str) -> Option<String> {
 pub(super) fn spread(rule: &str) -> Option<[String; 2]> {
     let (begin, rest) = rule.split_at(rule.find(['*', '?', '[', '\\'])?);
     let mut rest = after_stars(rest)?;
-    while let Some(after) = after_stars(rest) {
+    // The last one means the folder alone.
+    while let Some(after) = after_stars(rest).filter(|after| !after.is_empty()) {
         rest = after;
     }
     let begin = begin.trim_start_matches('/');
