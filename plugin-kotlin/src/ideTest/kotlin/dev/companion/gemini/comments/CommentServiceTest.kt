@@ -189,6 +189,16 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals(1, gutter().size)
     }
 
+    fun `test a comment on a line that the user goes on with stays when another program changes that line`() {
+        userWrites("head\nx(1);\ntail")
+        comment(1..1, "why")
+        userWrites("head\nx(1); // and\ntail") { it.insertString(it.getLineEndOffset(1), " // and") }
+        await("the text") { sent.last() == "comment a.txt 2 2 x(1); // and why" }
+        anotherProgramWrites("head\nx(2); // and\ntail")
+        await("the line") { sent.last() == "comment a.txt 2 2 x(2); // and why" }
+        assertEquals(1, gutter().size)
+    }
+
     fun `test deleted lines are marked again once they are back`() {
         comment(1..1, "why")
         change { it.deleteString(it.getLineStartOffset(1), it.getLineStartOffset(2)) }

@@ -92,11 +92,8 @@ internal class Comment(
         val document = event.document
         val range = range?.takeIf { it.document === document } ?: return
         val lines = linesOf(range) ?: return
-        val isWhole = range.startOffset == document.getLineStartOffset(lines.first) &&
-            range.endOffset == document.getLineEndOffset(lines.last)
-        // The user may have written at the end of a line, and such a mark is not whole, either.
         val ends = listOf(event.offset, event.offset + event.newLength)
-        if (!isWhole && ends.any { document.getLineNumber(it) in lines }) isCut = true
+        if (!isWhole(range, lines) && ends.any { document.getLineNumber(it) in lines }) isCut = true
     }
 
     /**
@@ -111,7 +108,8 @@ internal class Comment(
             lines?.first?.let { params = old.copy(line = it + 1, endLine = it + 1 + old.endLine - old.line) }
             unmark()
         } else {
-            if (mark?.isValid != true) mark(document, lines)
+            // A mark does not grow with what the user types at an end of its lines.
+            if (mark?.takeIf { it.isValid && isWhole(it, lines) } == null) mark(document, lines)
             inProposal = isProposal
             val content = LineContent.of(document, lines)
             params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
@@ -129,6 +127,10 @@ internal class Comment(
     private fun markup(document: Document) = DocumentMarkupModel.forDocument(document, project, true)
 
     companion object {
+        private fun isWhole(marker: RangeMarker, lines: IntRange) =
+            marker.startOffset == marker.document.getLineStartOffset(lines.first) &&
+                marker.endOffset == marker.document.getLineEndOffset(lines.last)
+
         /** Returns null if the lines have been deleted. */
         fun linesOf(marker: RangeMarker): IntRange? {
             if (!marker.isValid) return null
