@@ -13,7 +13,7 @@ local api = vim.api
 --- 3,000, 2.8 s for 13,000, more than a minute for 60,000.
 local MAX_MARKED = 3000
 
---- The end of each bar of the plugin, which no bar of a user has: the part after `%<` is cut off first.
+--- The end of each bar of the plugin. Neovim cuts off a bar that is too long at `%<`, and no user's bar ends like this.
 local BAR_END = '%<%*'
 
 --- Sets the window bar ('winbar') of a side of the diff. Neovim would cut off the beginning of a long one, so this

@@ -1,5 +1,5 @@
-//! Rewrites rules for the library, which knows no classes such as `[:digit:]`, no backslashes in brackets,
-//! and no more than two `*` in a row. Git does (`wildmatch.c`).
+//! Rewrites rules for the library, which knows no classes such as `[:digit:]`, no backslashes in brackets, no
+//! more than two `*` in a row, and no `**/` behind a part of a name. Git does (`wildmatch.c`, `dir.c`).
 
 /// Rewrites a rule. In place of a bracket that the library, or names in lower case, would give another
 /// meaning than Git does, it has `?`, which matches more. A rule with `!` must not match more: `None`.
