@@ -62,28 +62,27 @@ fn no_name_controls_the_terminal() {
     assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
 }
 
-#[test]
-fn a_neovim_that_is_too_old_is_named() {
+/// Runs doctor with a Neovim that is a script of this one command.
+fn doctor_with_neovim(script: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let nvim = dir.path().join("nvim");
-    fs::write(&nvim, "#!/bin/sh\necho NVIM v0.9.5\n").unwrap();
+    fs::write(&nvim, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = program(dir.path());
     command.env("PATH", dir.path()).current_dir(&dir);
-    let said = doctor(command);
+    doctor(command)
+}
+
+#[test]
+fn a_neovim_that_is_too_old_is_named() {
+    let said = doctor_with_neovim("echo NVIM v0.9.5");
     assert!(said.contains("Neovim: version 0.9.5 is too old"), "{said}");
 }
 
 #[test]
 fn a_neovim_that_hangs_is_not_waited_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let nvim = dir.path().join("nvim");
-    fs::write(&nvim, "#!/bin/sh\nexec /bin/sleep 60\n").unwrap();
-    fs::set_permissions(&nvim, fs::Permissions::from_mode(0o755)).unwrap();
     let begun = Instant::now();
-    let mut command = program(dir.path());
-    command.env("PATH", dir.path()).current_dir(&dir);
-    let said = doctor(command);
+    let said = doctor_with_neovim("exec /bin/sleep 60");
     assert!(said.contains("Neovim: "), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
 }

@@ -7,5 +7,5 @@ mod stream;
 
 pub(crate) use editor::{EditorCall, unsupported};
 pub(crate) use log_lines::logged;
-pub(crate) use rig::{PEER, PORT, Rig, TOKEN};
+pub(crate) use rig::{PEER, PORT, Rig, TOKEN, tool_call};
 pub(crate) use stream::Stream;

@@ -52,6 +52,12 @@ pub(crate) struct Rig {
     pub(crate) host: Arc<dyn EditorHost>,
 }
 
+/// Makes the request that calls a tool.
+pub(crate) fn tool_call(tool: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+}
+
 impl Rig {
     pub(crate) fn start() -> Self {
         Self::with(|_| {})
@@ -180,10 +186,8 @@ impl Rig {
 
     /// Calls a tool and returns its result.
     pub(crate) async fn call(&self, session: &str, tool: &str, arguments: &Value) -> Value {
-        let params = json!({ "name": tool, "arguments": arguments });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let headers = [("mcp-session-id", session)];
-        let reply = self.send("POST", "/mcp", &headers, body.to_string()).await;
+        let body = tool_call(tool, arguments).to_string();
+        let reply = self.send("POST", "/mcp", &[("mcp-session-id", session)], body).await;
         let body = reply.into_body().collect().await.unwrap().to_bytes();
         serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
     }

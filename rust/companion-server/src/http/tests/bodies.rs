@@ -6,14 +6,12 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::tests::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig, tool_call};
 
 const LIMIT: usize = 1 << 20;
 
 fn call(tool: &str, path: &str, text: &str) -> Value {
-    let arguments = json!({ "filePath": path, "newContent": text });
-    let params = json!({ "name": tool, "arguments": arguments });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+    tool_call(tool, &json!({ "filePath": path, "newContent": text }))
 }
 
 /// Sends a body, padded with spaces to this length. Returns status and text.

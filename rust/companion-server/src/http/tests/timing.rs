@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::tests::{EditorCall, PORT, Rig, Stream, TOKEN};
+use crate::tests::{EditorCall, PORT, Rig, Stream, TOKEN, tool_call};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);
@@ -50,8 +50,7 @@ async fn a_request_counts_whose_client_has_left_before_it_was_read() {
     let session = rig.initialize().await;
     rig.open(&session, "/a").await;
     let (mut ours, theirs) = duplex(1 << 16);
-    let params = json!({ "name": "closeDiff", "arguments": { "filePath": "/a" } });
-    let close = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let close = tool_call("closeDiff", &json!({ "filePath": "/a" }));
     ours.write_all(post(&session, &close).as_bytes()).await.unwrap();
     drop(ours);
     rig.serve(theirs).await;
@@ -63,9 +62,7 @@ async fn a_request_counts_whose_client_has_left_before_it_was_read() {
 async fn an_edit_that_is_closed_while_it_arrives_does_not_stay_open() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    let arguments = json!({ "filePath": "/a", "newContent": "new" });
-    let params = json!({ "name": "openDiff", "arguments": arguments });
-    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let open = tool_call("openDiff", &json!({ "filePath": "/a", "newContent": "new" }));
     let request = post(&session, &open);
     let (begin, rest) = request.split_at(request.len() - 10);
     let mut arriving = connect(&rig);
@@ -93,9 +90,7 @@ async fn an_edit_that_is_closed_while_it_arrives_does_not_stay_open() {
 async fn a_peer_that_closes_its_side_after_a_request_gets_the_answer() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    let arguments = json!({ "filePath": "/a", "newContent": "new" });
-    let params = json!({ "name": "openDiff", "arguments": arguments });
-    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let open = tool_call("openDiff", &json!({ "filePath": "/a", "newContent": "new" }));
     let mut connection = connect(&rig);
     connection.write_all(post(&session, &open).as_bytes()).await.unwrap();
     connection.shutdown().await.unwrap();
@@ -291,8 +286,7 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     let (mut ours, theirs) = duplex(1 << 16);
     rig.parts.lifecycle.tasks.spawn(rig.serve(theirs));
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
-    let params = json!({ "name": "closeDiff", "arguments": arguments });
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let call = tool_call("closeDiff", &arguments);
     ours.write_all(post(&session, &call).as_bytes()).await.unwrap();
     sleep(Duration::from_millis(100)).await;
     rig.shut_down().await;
