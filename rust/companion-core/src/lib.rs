@@ -8,7 +8,7 @@
 //! ```
 //! # use companion_core::calls::{Attempt, CallId, CallOrigin};
 //! # use companion_core::companion::{Action, Companion, Delivery, Input, Limits, Now, Output};
-//! # use companion_core::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Proposed};
+//! # use companion_core::diffs::{Accepted, Answer, Decision, DiffId, EditorCommand, EventId, Proposed};
 //! # use companion_core::record::Left;
 //! # use companion_core::session::{ClientTraits, SessionId};
 //! # use companion_protocol::editor::ReasonArrival;
@@ -35,10 +35,10 @@
 //! assert_eq!(handle(Input::EditorDid(call, None)), [Output::Answer(call, Answer::Opened)]);
 //!
 //! // The user accepts it, and the client's stream takes the decision.
-//! let text: companion_core::text::Text = "the final text".to_owned().into();
-//! let out = handle(Input::Accepted(path, text.clone()));
+//! let accepted = Accepted { content: "the final text".to_owned().into() };
+//! let out = handle(Input::Accepted(path, accepted.clone()));
 //! assert_eq!(out[0], Output::Delivery(Delivery::Delivered));
-//! assert_eq!(out[1], Output::Decided(session, path.into(), Decision::Accepted(text)));
+//! assert_eq!(out[1], Output::Decided(session, path.into(), Decision::Accepted(accepted)));
 //! let sent = companion.next_event(Now::default(), session, 1, &mut Vec::new()).unwrap();
 //! companion.handle(Now::default(), Input::Pong(session, sent.diff), &mut Vec::new());
 //! assert!(!companion.diffs().is_awaited_by(session));

@@ -7,10 +7,10 @@ use companion_protocol::editor::CommentOnLines;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::CliSessionId;
-use crate::diffs::{Decision, DiffId};
+use crate::diffs::{Accepted, Decision, DiffId};
 use crate::notes::{MAX_CONFIRMED, MAX_DELIVERED, Note, NoteId, push_limited};
 use crate::session::{Client, SessionId};
-use crate::text::{Fingerprint, Text};
+use crate::text::Fingerprint;
 
 /// An event. Each is one line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub enum Record {
     /// A client waits for a decision about the diff of that path, as it wrote it.
     Opened(DiffId, SessionId, Arc<str>),
     /// The user accepted it. The client may not have received this content yet.
-    Accepted(DiffId, Text),
+    Accepted(DiffId, Accepted),
     /// It was rejected. The client may not know that yet.
     Rejected(DiffId),
     /// The client no longer waits for it.
@@ -104,14 +104,15 @@ impl Record {
 /// The state after all records, which a process leaves to the next one.
 ///
 /// ```
-/// # use companion_core::diffs::{Decision, DiffId};
+/// # use companion_core::diffs::{Accepted, DiffId};
 /// # use companion_core::record::{Left, Record, TextId};
 /// # use companion_core::session::{Client, SessionId};
 /// let session = SessionId::new();
 /// let mut left = Left::default();
 /// left.apply(Record::Session(session, Client::default()));
 /// left.apply(Record::Opened(DiffId(1), session, "/project/a".into()));
-/// left.apply(Record::Accepted(DiffId(1), "the final text".to_owned().into()));
+/// let content = "the final text".to_owned().into();
+/// left.apply(Record::Accepted(DiffId(1), Accepted { content }));
 /// assert_eq!(left.records().count(), 3);
 ///
 /// // The client has got the decision. Its text must not stay on the disk.
@@ -146,9 +147,8 @@ pub struct PendingDiff {
 }
 
 impl PendingDiff {
-    /// The accepted text.
-    fn text(&self) -> Option<&Text> {
-        self.decision.as_ref()?.text()
+    fn accepted(&self) -> Option<&Accepted> {
+        self.decision.as_ref()?.accepted()
     }
 }
 
@@ -172,7 +172,7 @@ impl Left {
             Record::Opened(diff, session, path) => {
                 self.diffs.insert(diff, PendingDiff { session, path, decision: None });
             }
-            Record::Accepted(diff, text) => self.decide(diff, Decision::Accepted(text)),
+            Record::Accepted(diff, accepted) => self.decide(diff, Decision::Accepted(accepted)),
             Record::Rejected(diff) => self.decide(diff, Decision::Rejected),
             Record::Settled(diff) => return texts(self.diffs.remove_entry(&diff)),
             Record::Note(id, note) => {
@@ -218,10 +218,11 @@ impl Left {
         let is_rejected =
             |(_, diff): &(&DiffId, &PendingDiff)| diff.decision == Some(Decision::Rejected);
         let rejected = self.diffs.iter().filter(is_rejected).map(|(id, _)| Record::Rejected(*id));
-        let texts = self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.text()?.clone())));
-        let mut texts: Vec<_> = texts.collect();
-        texts.sort_by_key(|(_, text)| text.len());
-        let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
+        let accepted =
+            self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.accepted()?.clone())));
+        let mut accepted: Vec<_> = accepted.collect();
+        accepted.sort_by_key(|(_, accepted)| accepted.content.len());
+        let accepted = accepted.into_iter().map(|(id, accepted)| Record::Accepted(id, accepted));
         let notes = self.notes.iter().map(|(id, note)| Record::Note(*id, note.clone()));
         // One record for all comments: a reader drops the oldest of each list.
         let delivered = self.confirmed.iter().enumerate().map(|(index, number)| {
@@ -230,7 +231,7 @@ impl Left {
             Record::Delivered(DeliveredNotes { number: *number, notes: Vec::new(), comments })
         });
         let diffs = opened.chain(rejected);
-        sessions.chain(clis).chain(diffs).chain(delivered).chain(notes).chain(texts)
+        sessions.chain(clis).chain(diffs).chain(delivered).chain(notes).chain(accepted)
     }
 
     /// Drops the notes that have waited for too long at the time `now`, in milliseconds since 1970.
@@ -274,7 +275,7 @@ impl Left {
 
 /// The texts of these diffs.
 fn texts(diffs: impl IntoIterator<Item = (DiffId, PendingDiff)>) -> Vec<TextId> {
-    let with_text = diffs.into_iter().filter(|(_, diff)| diff.text().is_some());
+    let with_text = diffs.into_iter().filter(|(_, diff)| diff.accepted().is_some());
     with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
 }
 
@@ -286,7 +287,9 @@ mod tests {
     fn a_text_that_no_longer_counts_is_named() {
         let [first, second] = [SessionId::new(), SessionId::new()];
         let opened = |number, session| Record::Opened(DiffId(number), session, "/a".into());
-        let accepted = |number| Record::Accepted(DiffId(number), "text".to_owned().into());
+        let accepted = |number| {
+            Record::Accepted(DiffId(number), Accepted { content: "text".to_owned().into() })
+        };
         let mut left = Left::default();
         for (record, over) in [
             (Record::Session(first, Client::default()), vec![]),

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
-use companion_core::diffs::DiffId;
+use companion_core::diffs::{Accepted, DiffId};
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
 use companion_protocol::editor::{
     AcceptedDiff, ChangedPath, Decided, Diagnosis, EditorNotification, EditorQuery, ReasonArrival,
@@ -349,10 +349,10 @@ impl Server {
         answer.recv().unwrap_or(none)
     }
 
-    fn accepted(&self, diff: AcceptedDiff) -> Delivery {
+    fn accepted(&self, AcceptedDiff { file_path, content }: AcceptedDiff) -> Delivery {
         let driver = &self.inner.parts.driver;
-        let text = driver.hold(diff.content);
-        driver.post(Input::Accepted(&diff.file_path, text)).delivery
+        let accepted = Accepted { content: driver.hold(content) };
+        driver.post(Input::Accepted(&file_path, accepted)).delivery
     }
 
     /// Takes up the proposals of the last server that the editor shows.

@@ -9,7 +9,7 @@ use super::writes::{ExpectedText, FoundFile};
 use crate::calls::{CallId, CallOrigin};
 use crate::cli::{Caller, CliSessionId, FileBefore};
 use crate::conversation::Due;
-use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
+use crate::diffs::{Accepted, Answer, Decision, DiffId, EditorCommand, EventId, Outcome, Proposed};
 use crate::notes::{self, Confirmation, NoteId};
 use crate::record::{Left, Record};
 use crate::session::{Client, SessionId};
@@ -91,14 +91,14 @@ pub enum Input<'a> {
     /// The answer to [`DiskCheck::Original`]: the file before the edit, if a client may write its text
     /// again without changing it.
     Original(CallId, Option<Digest>),
-    /// The editor has carried out a request. A closed view has a text.
-    EditorDid(CallId, Option<Text>),
+    /// The editor has carried out a request. A closed view has a text, which counts as accepted.
+    EditorDid(CallId, Option<Accepted>),
     /// The editor could not carry out a request.
     EditorFailed(CallId, &'a str),
     /// The editor has sent an invalid answer.
     EditorUnreadable(CallId, &'a str),
-    /// The user has accepted the diff of this path, with this final text.
-    Accepted(&'a str, Text),
+    /// The user has accepted the diff of this path.
+    Accepted(&'a str, Accepted),
     /// The user has rejected the diff of this path.
     Rejected(&'a str),
     /// The user has rejected the diff of this path, with a reason for the model.

@@ -49,13 +49,14 @@ use writes::{ExpectedWrites, can_write};
 ///
 /// ```
 /// # use companion_core::companion::{Companion, Input, Limits, Now};
-/// # use companion_core::diffs::DiffId;
+/// # use companion_core::diffs::{Accepted, DiffId};
 /// # use companion_core::record::Left;
 /// // The first process: it has no records of an earlier one, and keeps none.
 /// let limits = Limits::default();
 /// let mut companion = Companion::new(limits, DiffId(1), 1, false, Left::default());
 /// let mut out = Vec::new();
-/// companion.handle(Now::default(), Input::Accepted("/project/a", "text".to_owned().into()), &mut out);
+/// let accepted = Accepted { content: "text".to_owned().into() };
+/// companion.handle(Now::default(), Input::Accepted("/project/a", accepted), &mut out);
 /// # use companion_core::companion::{Delivery, Output};
 /// assert_eq!(out, [Output::Delivery(Delivery::Unknown)], "no diff of that path is open");
 /// ```
@@ -208,10 +209,12 @@ impl Companion {
             }
             Input::StreamClosed(session, stream) => self.ledger.detach(session, stream),
             Input::Pong(session, diff) => self.ledger.ping_answered(session, diff),
-            Input::EditorDid(call, content) => self.ledger.completed(call, content),
+            Input::EditorDid(call, closed) => self.ledger.completed(call, closed),
             Input::EditorFailed(call, message) => self.ledger.failed(call, message),
             Input::EditorUnreadable(call, message) => self.ledger.unreadable(call, message),
-            Input::Accepted(path, text) => self.user_decided(path, Decision::Accepted(text), out),
+            Input::Accepted(path, accepted) => {
+                self.user_decided(path, Decision::Accepted(accepted), out)
+            }
             Input::Rejected(path) => self.user_decided(path, Decision::Rejected, out),
             Input::Withdraw(path) => {
                 let (is_withdrawn, effects) = self.ledger.withdraw(path);

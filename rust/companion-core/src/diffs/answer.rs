@@ -1,7 +1,6 @@
 //! Declares the answers to calls of tools about diffs.
 
-use super::Decision;
-use crate::text::Text;
+use super::{Accepted, Decision};
 
 /// How a diff ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,8 +24,8 @@ pub enum Outcome {
 pub enum Answer {
     /// `openDiff`: the view is shown, or the diff has already ended.
     Opened,
-    /// `closeDiff`: the final text, if a diff was open and has a text.
-    Closed(Option<Text>),
+    /// `closeDiff`: the acceptance, if a diff was open and has a text.
+    Closed(Option<Accepted>),
     /// `acceptDiff` or `rejectDiff`: how the diff ended.
     Decided {
         /// Which of the two.
@@ -41,7 +40,7 @@ pub enum Answer {
 impl Answer {
     /// The length of its text, in bytes.
     pub(crate) fn len(&self) -> usize {
-        if let Self::Closed(Some(text)) = self { text.len() } else { 0 }
+        if let Self::Closed(Some(accepted)) = self { accepted.content.len() } else { 0 }
     }
 }
 

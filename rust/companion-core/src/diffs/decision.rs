@@ -1,12 +1,22 @@
 //! Declares the decision about a diff, as its client receives it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::Text;
+
+/// The user's acceptance: all that its client receives. The resume file contains the content alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Accepted {
+    /// The final text.
+    pub content: Text,
+}
 
 /// The decision about a diff. A diff that is closed, replaced or abandoned is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
-    /// Accepted, with the user's final text.
-    Accepted(Text),
+    /// Accepted by the user.
+    Accepted(Accepted),
     /// Rejected.
     Rejected,
     /// Rejected with a reason. The client receives the file's present text as an acceptance, which
@@ -20,10 +30,10 @@ impl Decision {
         matches!(self, Self::Accepted(_))
     }
 
-    /// The accepted text.
-    pub fn text(&self) -> Option<&Text> {
+    /// The acceptance.
+    pub fn accepted(&self) -> Option<&Accepted> {
         match self {
-            Self::Accepted(text) => Some(text),
+            Self::Accepted(accepted) => Some(accepted),
             Self::Rejected | Self::RejectedWithReason(_) => None,
         }
     }
@@ -31,15 +41,17 @@ impl Decision {
     /// The text that the client receives with an acceptance.
     pub fn sent_text(&self) -> Option<&Text> {
         match self {
-            Self::Accepted(text) | Self::RejectedWithReason(text) => Some(text),
+            Self::Accepted(Accepted { content: text }) | Self::RejectedWithReason(text) => {
+                Some(text)
+            }
             Self::Rejected => None,
         }
     }
 
-    /// Changes the accepted text.
-    pub(crate) fn map_accepted(self, change: impl FnOnce(Text) -> Text) -> Self {
+    /// Changes the acceptance.
+    pub(crate) fn map_accepted(self, change: impl FnOnce(Accepted) -> Accepted) -> Self {
         match self {
-            Self::Accepted(text) => Self::Accepted(change(text)),
+            Self::Accepted(accepted) => Self::Accepted(change(accepted)),
             others => others,
         }
     }

@@ -10,7 +10,7 @@ mod proposed;
 mod tests;
 
 pub use answer::{Answer, Outcome};
-pub use decision::Decision;
+pub use decision::{Accepted, Decision};
 pub use id::DiffId;
 pub use ledger::{CloseReason, EditorCommand, Ledger};
 pub use outbox::{EventId, Outgoing};

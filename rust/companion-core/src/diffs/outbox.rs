@@ -11,8 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::calls::CallId;
-use crate::diffs::{Decision, DiffId, MAX_DIFFS_PER_SESSION};
-use crate::text::Text;
+use crate::diffs::{Accepted, Decision, DiffId, MAX_DIFFS_PER_SESSION};
 
 /// The most bytes of long-sent decisions that are kept for a client that answers no ping, besides
 /// the newest.
@@ -93,8 +92,8 @@ pub(crate) struct Closing {
 pub(crate) enum DecisionRoute {
     /// By the answer only.
     Answer,
-    /// By the notification, followed by the answer with this text.
-    Notification(Option<Text>),
+    /// By the notification, followed by this answer.
+    Notification(Option<Accepted>),
 }
 
 /// A stream that is open.

@@ -1,5 +1,6 @@
 //! Compares an accepted text with the proposal, without keeping the proposal.
 
+use super::Accepted;
 use crate::session::ClientTraits;
 use crate::text::{Digest, Text};
 
@@ -23,23 +24,25 @@ impl Proposed {
     }
 
     /// Whether the user has changed the proposal.
-    pub(crate) fn is_changed_by(self, accepted: &Text) -> bool {
-        !self.digest.is_of(accepted)
+    pub(crate) fn is_changed_by(self, accepted: &Accepted) -> bool {
+        !self.digest.is_of(&accepted.content)
     }
 
-    /// Returns the accepted text. Clients take an empty text for an unchanged proposal
+    /// Returns the acceptance. Clients take an empty text for an unchanged proposal
     /// (`resolution.content ?`), so an emptied one becomes a line ending.
-    pub(crate) fn accept(self, text: Text) -> Text {
-        if text.is_empty() && self.len() > 0 { "\n".to_owned().into() } else { text }
+    pub(crate) fn accept(self, mut accepted: Accepted) -> Accepted {
+        if accepted.content.is_empty() && self.len() > 0 {
+            accepted.content = "\n".to_owned().into();
+        }
+        accepted
     }
 
-    /// The content that the client receives for an accepted text: nothing if the text is
-    /// unchanged and the client understands that.
-    pub(crate) fn content(self, accepted: &Text) -> Text {
-        if self.client.empty_is_unchanged && self.digest.is_of(accepted) {
-            Text::default()
-        } else {
-            accepted.clone()
+    /// The acceptance as the client receives it: without the text if that is unchanged and the client
+    /// understands that.
+    pub(crate) fn to_send(self, mut accepted: Accepted) -> Accepted {
+        if self.client.empty_is_unchanged && !self.is_changed_by(&accepted) {
+            accepted.content = Text::default();
         }
+        accepted
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use companion_core::companion::{Now, Output, Outputs, ResumedProposal};
 use companion_core::conversation::Due;
-use companion_core::diffs::{Decision, EditorCommand};
+use companion_core::diffs::{Accepted, Decision, EditorCommand};
 use companion_core::notes::{self, Confirmation, NoteId};
 use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath};
 use companion_protocol::ide::events;
@@ -92,7 +92,9 @@ impl Driver {
         };
         for (session, path, decision) in decided {
             self.monitors.publish(|| match &decision {
-                Decision::Accepted(text) => sse::data(&events::diff_accepted(&path, text)),
+                Decision::Accepted(Accepted { content }) => {
+                    sse::data(&events::diff_accepted(&path, content))
+                }
                 Decision::Rejected | Decision::RejectedWithReason(_) => {
                     sse::data(&events::diff_rejected(&path))
                 }

@@ -9,6 +9,7 @@ use std::sync::Weak;
 
 use companion_core::calls::CallId;
 use companion_core::companion::Input;
+use companion_core::diffs::Accepted;
 use companion_core::text::Text;
 use companion_protocol::diagnostics::Diagnostics;
 use companion_protocol::editor::{DiffResult, UnsavedFiles};
@@ -51,8 +52,8 @@ impl Responder {
         match mem::replace(&mut self.0, Asker::Nobody) {
             Asker::Diff(owner, call) => {
                 let Some(owner) = owner.upgrade() else { return };
-                let text = text.map(|text| owner.hold(text));
-                owner.take_answer(Input::EditorDid(call, text));
+                let closed = text.map(|text| Accepted { content: owner.hold(text) });
+                owner.take_answer(Input::EditorDid(call, closed));
             }
             asker => Self(asker).complete_json(&text.unwrap_or_default()),
         }
@@ -62,7 +63,9 @@ impl Responder {
     pub fn complete_json(mut self, result: &str) {
         match mem::replace(&mut self.0, Asker::Nobody) {
             asker @ Asker::Diff(..) => match serde_json::from_str::<Option<DiffResult>>(result) {
-                Ok(result) => Self(asker).complete(result.and_then(|result| result.content)),
+                Ok(result) => {
+                    Self(asker).complete(result.and_then(|DiffResult { content }| content))
+                }
                 Err(error) => {
                     let why = format!("The editor's answer is not valid: {}.", describe(&error));
                     log::warn!("{why}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use companion_core::diffs::{Decision, DiffId, EventId, Outgoing};
+use companion_core::diffs::{Accepted, Decision, DiffId, EventId, Outgoing};
 use companion_protocol::ide;
 use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
@@ -75,7 +75,7 @@ impl EventStream {
 
 fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
     let message = match decision {
-        Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
+        Decision::Accepted(Accepted { content: text }) | Decision::RejectedWithReason(text) => {
             let message = Json::new(&ide::diff_accepted(path, ""));
             Json::with_text(text.clone(), Depth::String, message)
         }

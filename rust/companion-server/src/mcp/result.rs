@@ -5,7 +5,7 @@ use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
 use companion_protocol::stateless::Complete;
 
-use companion_core::diffs::{Answer, Outcome};
+use companion_core::diffs::{Accepted, Answer, Outcome};
 use companion_core::text::Text;
 
 use crate::mcp::dispatch::SERVER;
@@ -61,7 +61,7 @@ impl From<Answer> for ToolResult {
         let result = match answer {
             Answer::Opened => CallToolResult::empty(),
             Answer::Failed(why) => CallToolResult::error(why),
-            Answer::Closed(Some(text)) => return Self::Closed(text),
+            Answer::Closed(Some(Accepted { content })) => return Self::Closed(content),
             Answer::Closed(None) => CallToolResult::text("{}"),
             Answer::Decided { accept, outcome } => decided(accept, outcome),
         };
@@ -98,7 +98,7 @@ mod tests {
         for (answer, expected) in [
             (Answer::Opened, json!({ "content": [] })),
             (Answer::Failed("no".to_owned()), json!({ "content": text("no"), "isError": true })),
-            (Answer::Closed(Some("as \"edited\"".to_owned().into())), closed),
+            (Answer::Closed(Some(Accepted { content: "as \"edited\"".to_owned().into() })), closed),
             (Answer::Closed(None), json!({ "content": text("{}") })),
             (decided(true, Outcome::Accepted), accepted),
             (decided(true, Outcome::Rejected), rejected),

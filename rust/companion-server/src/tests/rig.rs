@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use companion_core::companion::{Delivery, Input};
-use companion_core::diffs::Decision;
+use companion_core::diffs::Accepted;
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
@@ -111,15 +111,15 @@ impl Rig {
         self.parts.shut_down(None).await;
     }
 
-    /// The user decides about the diff of this path.
-    pub(crate) fn user_decided(&self, path: &str, decision: Decision) -> Delivery {
-        let input = match decision {
-            Decision::Accepted(text) => {
-                Input::Accepted(path, self.parts.driver.hold(text.to_string()))
-            }
-            Decision::Rejected | Decision::RejectedWithReason(_) => Input::Rejected(path),
-        };
-        self.parts.driver.handle(input).delivery
+    /// The user accepts the diff of this path.
+    pub(crate) fn accept(&self, path: &str, content: &str) -> Delivery {
+        let accepted = Accepted { content: self.parts.driver.hold(content.to_owned()) };
+        self.parts.driver.handle(Input::Accepted(path, accepted)).delivery
+    }
+
+    /// The user rejects the diff of this path.
+    pub(crate) fn reject(&self, path: &str) -> Delivery {
+        self.parts.driver.handle(Input::Rejected(path)).delivery
     }
 
     pub(crate) fn open_count(&self) -> usize {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
@@ -62,7 +61,7 @@ impl Scene {
                 match rig.asked().await {
                     EditorCall::Accept(_responder, path) => {
                         accepted = true;
-                        rig.user_decided(&path, Decision::Accepted("new".to_owned().into()));
+                        rig.accept(&path, "new");
                     }
                     EditorCall::Open(responder, _)
                     | EditorCall::Close(responder, _)

@@ -10,7 +10,7 @@ use crate::calls::{Attempt, CallId, CallOrigin};
 use crate::companion::{
     Action, Companion, DiskCheck, FoundFile, Input, Limits, Now, Output, Outputs,
 };
-use crate::diffs::{DiffId, EventId, Proposed};
+use crate::diffs::{Accepted, DiffId, EventId, Proposed};
 use crate::record::Left;
 use crate::session::{ClientTraits, SessionId};
 use crate::text::Digest;
@@ -81,7 +81,7 @@ impl Desk {
     }
 
     fn accept(&mut self, path: &str, text: &str) -> Outputs {
-        let out = self.handle(Input::Accepted(path, text.to_owned().into()));
+        let out = self.handle(Input::Accepted(path, Accepted { content: text.to_owned().into() }));
         let mut events = Outputs::new();
         let now = Now { elapsed: self.elapsed, date: ACCEPTED };
         while self.companion.next_event(now, self.client, 1, &mut events).is_some() {}

@@ -136,10 +136,10 @@ impl Ledger {
 impl Closing {
     /// The answer, if the decision is known.
     pub(super) fn answer(self, decision: Option<Decision>) -> Effect {
-        let content = match self.route {
-            DecisionRoute::Answer => decision.and_then(|of| of.text().cloned()),
-            DecisionRoute::Notification(content) => content,
+        let accepted = match self.route {
+            DecisionRoute::Answer => decision.and_then(|of| of.accepted().cloned()),
+            DecisionRoute::Notification(accepted) => accepted,
         };
-        Effect::Answer(self.call, Answer::Closed(content))
+        Effect::Answer(self.call, Answer::Closed(accepted))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::calls::CallId;
 use crate::diffs::outbox::{Closing, DecisionRoute};
-use crate::diffs::{Answer, Decision, DiffId};
+use crate::diffs::{Accepted, Answer, Decision, DiffId};
 use crate::record::Record;
 use crate::session::SessionId;
 use crate::text::Text;
@@ -33,24 +33,19 @@ impl Ledger {
             && !self.opening.contains_key(path)
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
-            return self.completed(call, decision.text().cloned());
+            return self.completed(call, decision.accepted().cloned());
         }
         Vec::new()
     }
 
     fn decided(&mut self, path: Arc<str>, diff: Diff, decision: Decision) -> Vec<Effect> {
-        let decision = decision.map_accepted(|text| diff.proposed.accept(text));
+        let decision = decision.map_accepted(|accepted| diff.proposed.accept(accepted));
         let outcome = (&decision).into();
-        if let Some(text) = decision.text() {
-            let is_users = diff.proposed.is_changed_by(text);
-            let text = text.clone();
-            self.effects.push(Effect::Expect(
-                diff.id,
-                diff.asker,
-                Arc::clone(&path),
-                text,
-                is_users,
-            ));
+        if let Some(accepted) = decision.accepted() {
+            let is_users = diff.proposed.is_changed_by(accepted);
+            let text = accepted.content.clone();
+            let path = Arc::clone(&path);
+            self.effects.push(Effect::Expect(diff.id, diff.asker, path, text, is_users));
         }
         self.queue_decision(&diff, path, decision);
         self.end(diff, outcome);
@@ -100,7 +95,7 @@ impl Ledger {
     }
 
     /// Handles the editor's success. A closed view comes with the proposal's text.
-    pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
+    pub(crate) fn completed(&mut self, call: CallId, closed: Option<Accepted>) -> Vec<Effect> {
         match self.asked.remove(&call) {
             Some(PendingEditorRequest::Open(path)) => {
                 if let Some(diff) = self.open.get_mut(&path) {
@@ -109,14 +104,16 @@ impl Ledger {
                 }
             }
             Some(PendingEditorRequest::Close { path, diff, caller, notifies, proposed }) => {
-                let accepted = content.map(|text| proposed.accept(text));
-                let content = accepted.as_ref().map(|text| proposed.content(text));
-                if let Some(text) =
-                    accepted.filter(|text| !notifies && proposed.is_changed_by(text))
+                let accepted = closed.map(|accepted| proposed.accept(accepted));
+                if let Some(accepted) = &accepted
+                    && !notifies
+                    && proposed.is_changed_by(accepted)
                 {
+                    let text = accepted.content.clone();
                     self.effects.push(Effect::Expect(diff, caller, path, text, true));
                 }
-                self.closed(call, notifies.then_some((caller, diff)), content);
+                let sent = accepted.map(|accepted| proposed.to_send(accepted));
+                self.closed(call, notifies.then_some((caller, diff)), sent);
             }
             // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
@@ -148,11 +145,11 @@ impl Ledger {
         let mut outboxes = self.outboxes.iter_mut();
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
         if let Some((session, closing)) = waiting {
-            let text = match closing.route {
+            let decision = match closing.route {
                 DecisionRoute::Answer => self.take(session, closing.diff),
                 DecisionRoute::Notification(_) => None,
             };
-            self.effects.push(closing.answer(text));
+            self.effects.push(closing.answer(decision));
             return self.take_effects();
         }
         if !self.stop_waiting_to_close(call) {
@@ -169,16 +166,17 @@ impl Ledger {
         &mut self,
         call: CallId,
         notify: Option<(SessionId, DiffId)>,
-        content: Option<Text>,
+        accepted: Option<Accepted>,
     ) {
         if let Some((session, diff)) = notify
             && let Some(outbox) = self.outboxes.get_mut(&session)
             && outbox.may_notify(diff)
         {
-            outbox.close_later(Closing { diff, call, route: DecisionRoute::Notification(content) });
+            let route = DecisionRoute::Notification(accepted);
+            outbox.close_later(Closing { diff, call, route });
             self.effects.push(Effect::ShortenDeadline(call));
         } else {
-            self.answer(call, Answer::Closed(content));
+            self.answer(call, Answer::Closed(accepted));
         }
     }
 

@@ -309,14 +309,14 @@ impl Ledger {
             return self.take_effects();
         };
         if !suppress {
-            self.closed(call, Some((caller, diff)), decision.text().cloned());
+            self.closed(call, Some((caller, diff)), decision.accepted().cloned());
         } else if outbox.is_on_its_way(diff) {
             // If the answer arrived first, the decision would answer the client's next question.
             outbox.close_later(Closing { diff, call, route: DecisionRoute::Answer });
             self.effects.push(Effect::ShortenDeadline(call));
         } else {
-            let text = self.take(caller, diff).and_then(|of| of.text().cloned());
-            self.answer(call, Answer::Closed(text));
+            let accepted = self.take(caller, diff).and_then(|of| of.accepted().cloned());
+            self.answer(call, Answer::Closed(accepted));
         }
         self.take_effects()
     }
@@ -385,10 +385,10 @@ impl Ledger {
     /// Queues the decision about `diff` for its client.
     fn queue_decision(&mut self, diff: &Diff, path: Arc<str>, decision: Decision) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
-        let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
-        outbox.push(diff.id, Arc::clone(&path), content.clone(), false);
-        let record = match content {
-            Decision::Accepted(content) => Record::Accepted(diff.id, content),
+        let sent = decision.clone().map_accepted(|accepted| diff.proposed.to_send(accepted));
+        outbox.push(diff.id, Arc::clone(&path), sent.clone(), false);
+        let record = match sent {
+            Decision::Accepted(accepted) => Record::Accepted(diff.id, accepted),
             // The next process has no text that stands for a rejection.
             Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
         };

@@ -7,7 +7,7 @@ fn accept(book: &mut Book, path: &str, content: &str) {
     let (path, call) = (Arc::from(path), book.call());
     book.ledger.open(book.a, &path, proposed(), call);
     book.ledger.completed(call, None);
-    book.ledger.user_decided(&path, Decision::Accepted(text(content)));
+    book.ledger.user_decided(&path, Decision::Accepted(acceptance(content)));
 }
 
 /// Accepts a diff, and sends the decision on stream 1.
@@ -125,7 +125,7 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     let mut book = Book::new();
     let a = SessionId::new();
     book.ledger.restore_session(a);
-    book.ledger.restore_decision(DiffId(1000), a, path(), Decision::Accepted(text("edited")));
+    book.ledger.restore_decision(DiffId(1000), a, path(), Decision::Accepted(acceptance("edited")));
     book.ledger.attach(a, 1, &EventId::default(), true);
     for number in 0..200 {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
@@ -135,5 +135,8 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
         book.ledger.next(a, 1).0.unwrap();
     }
     book.ledger.attach(a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 2).0.unwrap().decision, Decision::Accepted(text("edited")));
+    assert_eq!(
+        book.ledger.next(a, 2).0.unwrap().decision,
+        Decision::Accepted(acceptance("edited"))
+    );
 }

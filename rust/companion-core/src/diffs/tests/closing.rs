@@ -1,8 +1,8 @@
 //! Tests `closeDiff`, and decisions that its caller has not received.
 
 use super::{
-    Answer, Book, Decision, Effect, EventId, Outgoing, Proposed, answer, closed, decision, path,
-    text,
+    Answer, Book, Decision, Effect, EventId, Outgoing, Proposed, acceptance, answer, closed,
+    decision, path,
 };
 use crate::session::ClientTraits;
 
@@ -16,7 +16,7 @@ fn who_wants_a_notification_of_the_end_gets_it_before_the_answer() {
         let (call, effects) = book.close(a, false);
         assert_eq!(book.describe(&effects), ["a rejected", "1 Closed", "abandon"]);
         assert_eq!(
-            book.ledger.completed(call, Some(text("edited"))),
+            book.ledger.completed(call, Some(acceptance("edited"))),
             [Effect::ShortenDeadline(call)]
         );
         let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
@@ -67,7 +67,7 @@ fn who_has_no_stream_is_answered_at_once() {
     book.opened(a);
     book.ledger.detach(a, 1);
     let (call, _) = book.close(a, false);
-    assert_eq!(*answer(&book.ledger.completed(call, Some(text("b"))), call), closed("b"));
+    assert_eq!(*answer(&book.ledger.completed(call, Some(acceptance("b"))), call), closed("b"));
     let (call, effects) = book.close(a, false);
     assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is rejected");
 }
@@ -83,7 +83,7 @@ fn who_wants_a_notification_on_a_stream_that_ends_is_answered_then() {
         let effects = if stops {
             book.ledger.stop(false)
         } else {
-            book.ledger.completed(call, Some(text("b")))
+            book.ledger.completed(call, Some(acceptance("b")))
         };
         assert_eq!(effects, [Effect::ShortenDeadline(call)]);
         assert_eq!(book.ledger.next(a, 1).0.unwrap().ping, !stops);
@@ -121,16 +121,17 @@ fn delivered_texts(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Opt
     };
     open(&mut book);
     let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
-    let decided = Effect::Decided(book.a, path(), Decision::Accepted(text(whole)));
+    let decided = Effect::Decided(book.a, path(), Decision::Accepted(acceptance(whole)));
     assert!(book.user_decided(Some(left)).contains(&decided), "watchers see the whole text");
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     book.ledger.ping_answered(book.a, sent.diff);
 
     open(&mut book);
     let (call, _) = book.close(book.a, true);
-    let effects = book.ledger.completed(call, Some(text(left)));
-    let Answer::Closed(content) = answer(&effects, call).clone() else { panic!() };
-    [sent.decision.text().cloned(), content].map(|text| text.map(|text| text.to_string()))
+    let effects = book.ledger.completed(call, Some(acceptance(left)));
+    let Answer::Closed(closed) = answer(&effects, call) else { panic!() };
+    [sent.decision.accepted(), closed.as_ref()]
+        .map(|accepted| accepted.map(|accepted| accepted.content.to_string()))
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     }
     let (is_withdrawn, effects) = book.ledger.withdraw(&path());
     assert!(is_withdrawn && effects.len() == 3, "three records, for the next process");
-    for (client, accepted) in [(book.a, None), (book.b, Some(text("edited")))] {
+    for (client, accepted) in [(book.a, None), (book.b, Some("edited"))] {
         book.ledger.attach(client, 2, &EventId::default(), false);
         assert_eq!(
             book.ledger.next(client, 2).0.unwrap().decision,

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::ledger::{Effect, Ledger};
 use super::{
-    Answer, CloseReason, Decision, DiffId, EditorCommand, EventId, Outcome, Outgoing, Proposed,
+    Accepted, Answer, CloseReason, Decision, DiffId, EditorCommand, EventId, Outcome, Outgoing,
+    Proposed,
 };
 use crate::calls::CallId;
 use crate::record::Record;
@@ -74,15 +75,15 @@ impl Book {
     }
 
     fn user_decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
-        self.ledger.user_decided(&path(), decision(accepted.map(text)))
+        self.ledger.user_decided(&path(), decision(accepted))
     }
 
     /// Describes effects.
     fn describe(&self, effects: &[Effect]) -> Vec<String> {
         let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
         let line = |effect: &Effect| match effect {
-            Effect::Decided(to, _, Decision::Accepted(text)) => {
-                Some(format!("{} accepted {}", name(to), &**text))
+            Effect::Decided(to, _, Decision::Accepted(Accepted { content })) => {
+                Some(format!("{} accepted {}", name(to), &**content))
             }
             Effect::Decided(to, _, Decision::RejectedWithReason(text)) => {
                 Some(format!("{} rejected with a reason {}", name(to), &**text))
@@ -105,8 +106,12 @@ impl Book {
 }
 
 /// Returns an acceptance of a text, or else a rejection.
-fn decision(accepted: Option<Text>) -> Decision {
-    accepted.map_or(Decision::Rejected, Decision::Accepted)
+fn decision(content: Option<&str>) -> Decision {
+    content.map_or(Decision::Rejected, |content| Decision::Accepted(acceptance(content)))
+}
+
+fn acceptance(content: &str) -> Accepted {
+    Accepted { content: text(content) }
 }
 
 /// Returns the only answer to a call among effects.
@@ -124,7 +129,7 @@ fn answer(effects: &[Effect], to: CallId) -> &Answer {
 }
 
 fn closed(content: &str) -> Answer {
-    Answer::Closed(Some(text(content)))
+    Answer::Closed(Some(acceptance(content)))
 }
 
 #[test]

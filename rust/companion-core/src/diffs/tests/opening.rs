@@ -11,10 +11,9 @@ fn a_diff_that_is_closed_while_its_view_opens_is_closed_with_its_text_once_it_sh
     assert!(effects.contains(&Effect::ShortenDeadline(close)));
     let effects = book.ledger.completed(open, None);
     assert_eq!(book.describe(&effects), ["close"]);
-    let effects = book.ledger.completed(close, Some(text("typed")));
-    let typed = text("typed");
-    let expect = Effect::Expect(DiffId(1), book.a, path(), typed.clone(), true);
-    assert_eq!(effects, [expect, Effect::Answer(close, Answer::Closed(Some(typed)))]);
+    let effects = book.ledger.completed(close, Some(acceptance("typed")));
+    let expect = Effect::Expect(DiffId(1), book.a, path(), text("typed"), true);
+    assert_eq!(effects, [expect, Effect::Answer(close, closed("typed"))]);
     assert!(book.user_decided(Some("typed")).is_empty());
 }
 

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use companion_core::calls::{Attempt, CallId, CallOrigin};
 use companion_core::companion::{Action, Companion, Input, Now, Output, Outputs};
-use companion_core::diffs::{DiffId, Proposed};
+use companion_core::diffs::{Accepted, DiffId, Proposed};
 use companion_core::record::{Left, Record};
 use companion_core::text::HeldBytes;
 use companion_protocol::jsonrpc::Id;
@@ -52,7 +52,10 @@ fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             handle(&mut journal, Input::EditorDid(call, None));
             let before = if is_taken { take(&mut journal) } else { Batch::default() };
             let texts = HeldBytes::default();
-            handle(&mut journal, Input::Accepted("/a", texts.hold("accepted".to_owned())));
+            handle(
+                &mut journal,
+                Input::Accepted("/a", Accepted { content: texts.hold("accepted".to_owned()) }),
+            );
             assert!(texts.bytes() > 0);
             handle(
                 &mut journal,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -96,7 +95,7 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
     let session = rig.initialize_bridge().await;
     answered(&rig, &session, "openDiff", 1, "").await;
     assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
-    rig.user_decided(PATH, Decision::Accepted("edited".to_owned().into()));
+    rig.accept(PATH, "edited");
     assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
     assert!(rig.asked.lock().await.try_recv().is_err(), "no view was replaced");
     let mut stream = rig.stream(&session).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use companion_core::diffs::{Decision, EventId, Outgoing};
+use companion_core::diffs::{Accepted, Decision, EventId, Outgoing};
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
 use companion_protocol::stateless::{
     Complete, DecidedResult, DiffDecision, context_updated, progress,
@@ -87,7 +87,7 @@ impl StatelessStream {
     /// The event with the result.
     fn decision(&self, decision: Decision) -> Json {
         let response = match decision {
-            Decision::Accepted(text) | Decision::RejectedWithReason(text) => {
+            Decision::Accepted(Accepted { content: text }) | Decision::RejectedWithReason(text) => {
                 let response = self.response(DiffDecision::Accepted { content: "" });
                 Json::with_text(text, Depth::String, response)
             }

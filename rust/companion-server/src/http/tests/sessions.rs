@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep};
 
@@ -45,7 +44,7 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     let waiting = rig.initialize().await;
     let mut stream = rig.stream(&waiting).await;
     open(&rig, &waiting).await;
-    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
+    rig.accept("/a", "text");
     stream.context().await;
     stream.message().await.unwrap();
     drop(stream);
@@ -80,7 +79,7 @@ async fn a_decision_waits_nearly_an_hour_for_its_client() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     open(&rig, &session).await;
-    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
+    rig.accept("/a", "text");
     sleep(Duration::from_mins(59)).await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
@@ -97,7 +96,7 @@ async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_i
     open_at(&rig, &other, "/b").await;
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
-    rig.user_decided("/a", Decision::Accepted("text".to_owned().into()));
+    rig.accept("/a", "text");
     let mut stream = rig.stream(&waiting).await;
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
@@ -179,7 +178,7 @@ async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     let _stream = rig.stream(&three).await;
     assert_eq!(open_at(&rig, &two, "/two/more").await, 2);
     for path in ["/one", "/one/more"] {
-        rig.user_decided(path, Decision::Rejected);
+        rig.reject(path);
     }
     let four = rig.initialize().await;
     assert_eq!(open_at(&rig, &four, "/four").await, 1);
@@ -227,7 +226,7 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     };
     open("/a").await;
     open("/b").await;
-    rig.user_decided("/a", Decision::Accepted("kept".to_owned().into()));
+    rig.accept("/a", "kept");
     let arguments = json!({ "filePath": "/c", "newContent": "" });
     assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
 
@@ -257,7 +256,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     open(&sessions[0], "/a", 2000).await;
     refused(&sessions[1], "/b", 1).await;
     // The user has decided, and the client has not read the decision.
-    rig.user_decided("/a", Decision::Accepted("y".repeat(600).into()));
+    rig.accept("/a", &"y".repeat(600));
     refused(&sessions[1], "/b", 500).await;
     open(&sessions[1], "/b", 400).await;
     refused(&sessions[2], "/c", 1).await;
@@ -269,7 +268,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     drop(stream);
     open(&sessions[2], "/c", 500).await;
     refused(&sessions[2], "/d", 101).await;
-    rig.user_decided("/b", Decision::Rejected);
+    rig.reject("/b");
     open(&sessions[2], "/d", 101).await;
 }
 

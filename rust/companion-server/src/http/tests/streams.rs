@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -14,7 +13,7 @@ use crate::host::Delivery;
 use crate::tests::{Rig, Stream};
 
 fn accept(rig: &Rig, content: &str) -> Delivery {
-    rig.user_decided("/a", Decision::Accepted(content.to_owned().into()))
+    rig.accept("/a", content)
 }
 
 /// Reads the next decision, as `method content`.
@@ -90,7 +89,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     accept(&rig, "new");
     seen.push(events.block().await.unwrap());
     rig.open(&session, "/a").await;
-    rig.user_decided("/a", Decision::Rejected);
+    rig.reject("/a");
     seen.push(events.block().await.unwrap());
     insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
 }
@@ -202,7 +201,7 @@ async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
         sleep(Duration::from_mins(1)).await;
         for (path, text) in [("/long", &*long), ("/newest", "newest")] {
             rig.open(&session, path).await;
-            rig.user_decided(path, Decision::Accepted(text.to_owned().into()));
+            rig.accept(path, text);
             assert_eq!(stream.message().await.unwrap()["params"]["filePath"], path);
         }
         sleep(Duration::from_mins(minutes)).await;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
@@ -40,7 +39,7 @@ fn post(session: &str, message: &Value) -> String {
 /// Proposes an edit, and accepts it for the user.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
-    rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
+    rig.accept("/a", "edited");
 }
 
 /// As a CLI does that ends.
@@ -123,7 +122,7 @@ async fn a_peer_without_a_session_that_closes_its_side_gets_the_answer() {
     connection.shutdown().await.unwrap();
     let EditorCall::Reject(..) = rig.asked().await else { panic!("it rejects the diff") };
     sleep(Duration::from_secs(1)).await;
-    rig.user_decided("/a", Decision::Rejected);
+    rig.reject("/a");
     let (reply, _) = until_closed(&mut connection).await;
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n") && reply.ends_with('}'), "{reply}");
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use companion_core::diffs::Decision;
 use companion_protocol::status::ConnectedCli;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -64,7 +63,7 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     let session = rig.initialize().await;
     rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
-    rig.user_decided("/a \"é\"", Decision::Accepted("line\n“two”".to_owned().into()));
+    rig.accept("/a \"é\"", "line\n“two”");
     becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
     // The client proposes again. The earlier decision does not answer the new question.
@@ -81,7 +80,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     rig.open(&session, "/a").await;
-    rig.user_decided("/a", Decision::Accepted("the user’s text".to_owned().into()));
+    rig.accept("/a", "the user’s text");
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     while next_message(&mut stream).await["method"] != "ide/diffAccepted" {}
     let ping = stream.any_message().await.unwrap();
@@ -108,7 +107,7 @@ async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
     let session = rig.initialize().await;
     drop(rig.stream(&session).await);
     rig.open(&session, "/a").await;
-    rig.user_decided("/a", Decision::Accepted("the user’s text".to_owned().into()));
+    rig.accept("/a", "the user’s text");
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     pause();
     sleep(Duration::from_mins(59)).await;
@@ -184,7 +183,7 @@ async fn a_client_that_asks_before_it_listens_again_gets_the_decision_with_the_a
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(next_message(&mut answer).await["id"], 7);
     answer.context().await;
-    rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
+    rig.accept("/a", "edited");
     assert_eq!(next_message(&mut answer).await["params"]["content"], "edited");
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
     assert_eq!(rig.received().counts, [1]);
@@ -216,7 +215,7 @@ async fn only_what_this_process_has_to_send_comes_with_an_answer() {
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     drop(reply);
-    rig.user_decided("/a", Decision::Accepted("edited".to_owned().into()));
+    rig.accept("/a", "edited");
     let mut answer = Stream::new(ask().await.into_body());
     assert_eq!(next_message(&mut answer).await["id"], 1);
     answer.context().await;
@@ -225,7 +224,7 @@ async fn only_what_this_process_has_to_send_comes_with_an_answer() {
     // Once the client has its own stream, only that stream has decisions.
     drop((answer, rig.stream(&session).await));
     rig.open(&session, "/b").await;
-    rig.user_decided("/b", Decision::Rejected);
+    rig.reject("/b");
     assert_eq!(ask().await.headers()["content-type"], "application/json");
 }
 

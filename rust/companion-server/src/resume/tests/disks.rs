@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use companion_core::diffs::DiffId;
-use companion_core::record::{Left, Record};
+use companion_core::diffs::{Accepted, DiffId};
+use companion_core::record::{Left, PendingDiff, Record};
 use tempfile::TempDir;
 
 use super::{ALIVE, config, file, files, next, run};
@@ -30,7 +30,7 @@ fn accepted(text: &str) -> Vec<Record> {
     vec![
         Record::Session(session, Client::default()),
         opened,
-        Record::Accepted(diff("1"), text.to_owned().into()),
+        Record::Accepted(diff("1"), Accepted { content: text.to_owned().into() }),
     ]
 }
 
@@ -41,9 +41,15 @@ fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     for (number, text) in texts.iter().enumerate() {
         let diff = diff(&number.to_string());
         records.push(Record::Opened(diff, session, format!("/{number}").into()));
-        records.push(Record::Accepted(diff, (*text).clone()));
+        records.push(Record::Accepted(diff, Accepted { content: (*text).clone() }));
     }
     records
+}
+
+/// Returns the accepted text of each diff, if it was accepted.
+fn accepted_texts(left: Left) -> Vec<Option<Text>> {
+    let content = |diff: PendingDiff| Some(diff.decision?.accepted()?.content.clone());
+    left.diffs.into_values().map(content).collect()
 }
 
 /// Returns the state that the next process takes over.
@@ -128,9 +134,7 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(next.head.token.expose(), token);
     assert_eq!(next.left.sessions.len(), 2);
-    let texts: Vec<_> =
-        next.left.diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
-    assert_eq!(texts, [None, Some(short)]);
+    assert_eq!(accepted_texts(next.left), [None, Some(short)]);
 }
 
 #[test]
@@ -170,16 +174,14 @@ fn a_delivered_text_is_erased_without_rewriting_the_file() {
         let id = diff(&number.to_string());
         let opened = Record::Opened(id, SessionId::new(), "/a".into());
         let text = format!("the user’s text {number}").into();
-        assert!(take(&mut saving, vec![opened, Record::Accepted(id, text)]));
+        assert!(take(&mut saving, vec![opened, Record::Accepted(id, Accepted { content: text })]));
         assert!(fs::read_to_string(file(&dir)).unwrap().contains("the user’s text"));
         assert!(take(&mut saving, vec![Record::Settled(id)]));
         assert!(!fs::read_to_string(file(&dir)).unwrap().contains("the user’s text"));
     }
     assert!(!is_replaced(&written));
     drop(saving);
-    let left: Vec<_> =
-        left(&dir).diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
-    assert_eq!(left, [Some(unread)]);
+    assert_eq!(accepted_texts(left(&dir)), [Some(unread)]);
 }
 
 /// The end of a process can interrupt the erasure, which begins at the start of the line.
@@ -195,9 +197,7 @@ fn a_text_that_is_erased_in_part_counts_for_nothing() {
     let mut erased = content.into_bytes();
     erased[line..line + 10].fill(b' ');
     fs::write(file(&dir), erased).unwrap();
-    let left: Vec<_> =
-        left(&dir).diffs.into_values().map(|diff| diff.decision?.text().cloned()).collect();
-    assert_eq!(left, [None]);
+    assert_eq!(accepted_texts(left(&dir)), [None]);
 }
 
 /// Obsolete records stay in the file until it is rewritten.

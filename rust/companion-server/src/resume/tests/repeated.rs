@@ -1,7 +1,6 @@
 //! Tests requests that a bridge repeats because the first process was killed. The decision and the
 //! answer arrive on separate connections, in any order.
 
-use companion_core::diffs::Decision;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -48,7 +47,7 @@ async fn what_the_next_process_rejects_does_not_show_for_nobody() {
 async fn what_the_user_had_accepted_is_not_forgotten_for_it() {
     let dir = TempDir::new().unwrap();
     let (rig, session) = open(&dir).await;
-    rig.user_decided(PATH, Decision::Accepted("text".to_owned().into()));
+    rig.accept(PATH, "text");
     becomes(&dir, json!([[PATH, "text"]])).await;
     kill(&dir, rig).await;
 

@@ -116,7 +116,7 @@ impl Client {
             }
             (Request::Close(question, accept), answer) => {
                 let content = match answer {
-                    Some(Answer::Closed(content)) => content.clone(),
+                    Some(Answer::Closed(closed)) => closed.as_ref().map(|of| of.content.clone()),
                     _ => None,
                 };
                 self.closing.retain(|closing| closing != question);

@@ -12,7 +12,6 @@ mod json;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use companion_core::diffs::Decision;
 use http_body_util::BodyExt as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::value::RawValue;
@@ -131,10 +130,10 @@ fn carry_out(rig: &Rig, ask: EditorCall) {
         EditorCall::Open(responder, _) => responder.complete(None),
         EditorCall::Close(responder, _) => responder.complete(Some(String::new())),
         EditorCall::Accept(_responder, path) => {
-            rig.user_decided(&path, Decision::Accepted(String::new().into()));
+            rig.accept(&path, "");
         }
         EditorCall::Reject(_responder, path) => {
-            rig.user_decided(&path, Decision::Rejected);
+            rig.reject(&path);
         }
         EditorCall::Diagnostics(responder, _) => unsupported(responder),
         EditorCall::Unsaved(_) => unreachable!("no CLI has a hook"),

@@ -5,7 +5,7 @@ use crate::calls::CallId;
 use crate::companion::limits::ms;
 use crate::companion::tests::exhaustive::client::text;
 use crate::companion::{Input, Limits, Now};
-use crate::diffs::EditorCommand;
+use crate::diffs::{Accepted, EditorCommand};
 
 impl World {
     /// The editor carries out a request.
@@ -25,10 +25,12 @@ impl World {
                 Input::EditorDid(call, None)
             }
             (Some(call), EditorCommand::Close(path, _)) => match self.views.remove(&path) {
-                Some(question) => Input::EditorDid(call, Some(text(question))),
+                Some(question) => {
+                    Input::EditorDid(call, Some(Accepted { content: text(question) }))
+                }
                 None if self.is_others_shown && script.paths[0] == &*path => {
                     self.is_others_shown = false;
-                    Input::EditorDid(call, Some(others::text()))
+                    Input::EditorDid(call, Some(Accepted { content: others::text() }))
                 }
                 None => Input::EditorFailed(call, "no such view"),
             },

@@ -8,7 +8,7 @@ use companion_protocol::editor::ReasonArrival;
 use super::{CLIENT, Fate, Request, Script, World, open};
 use crate::calls::CallId;
 use crate::companion::{Action, End, Input, Output};
-use crate::diffs::{Answer, Proposed};
+use crate::diffs::{Accepted, Answer, Proposed};
 use crate::text::Text;
 
 /// Returns the text of the other client's view, which the first client must never get.
@@ -72,7 +72,8 @@ impl World {
     pub(super) fn decide_other(&mut self, script: &Script, accept: bool) {
         self.is_others_shown = false;
         let path = script.paths[0];
-        let input = if accept { Input::Accepted(path, text()) } else { Input::Rejected(path) };
+        let accepted = Accepted { content: text() };
+        let input = if accept { Input::Accepted(path, accepted) } else { Input::Rejected(path) };
         let out = self.handle(input);
         let is_decided = |of: &Output| matches!(of, Output::Decided(to, ..) if *to == self.session);
         assert!(!out.iter().any(is_decided), "the client gets the decision about another's diff");

@@ -24,7 +24,7 @@ impl World {
         self.end_stream(arrives);
         self.read_all(script);
         for (question, fate) in self.fates.iter_mut().enumerate() {
-            let lost = |record: &Record| matches!(record, Record::Accepted(_, accepted) if *accepted == script.content(question));
+            let lost = |record: &Record| matches!(record, Record::Accepted(_, accepted) if accepted.content == script.content(question));
             if *fate == Fate::Accepted && self.unsaved.iter().any(lost) {
                 *fate = Fate::Unsaved;
             }
