@@ -6,6 +6,7 @@
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::jsonrpc::Notification;
 
@@ -135,24 +136,39 @@ pub struct DiffAccepted<'a> {
 /// The parameters of `ide/diffRejected`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DiffRejected<'a> {
+pub struct DiffRejected<P> {
     /// As the client wrote it in `openDiff`, byte for byte.
-    pub file_path: &'a str,
+    pub file_path: P,
+}
+
+/// The methods of a companion's notifications. A bridge matches on them without a default, because it
+/// changes the paths in their parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+pub enum IdeMethod {
+    /// The context has changed.
+    #[strum(serialize = "ide/contextUpdate")]
+    ContextUpdate,
+    /// The user has accepted a diff.
+    #[strum(serialize = "ide/diffAccepted")]
+    DiffAccepted,
+    /// A diff was rejected. The other name is that of older companions.
+    #[strum(to_string = "ide/diffRejected", serialize = "ide/diffClosed")]
+    DiffRejected,
 }
 
 /// Makes the notification `ide/contextUpdate`.
 pub fn context_update(context: &IdeContext) -> Notification<&IdeContext> {
-    Notification::new("ide/contextUpdate", context)
+    Notification::new(IdeMethod::ContextUpdate, context)
 }
 
 /// Makes the notification `ide/diffAccepted`.
 pub fn diff_accepted<'a>(file_path: &'a str, content: &'a str) -> Notification<DiffAccepted<'a>> {
-    Notification::new("ide/diffAccepted", DiffAccepted { file_path, content })
+    Notification::new(IdeMethod::DiffAccepted, DiffAccepted { file_path, content })
 }
 
-/// Makes the notification `ide/diffRejected`.
-pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
-    Notification::new("ide/diffRejected", DiffRejected { file_path })
+/// Makes the notification `ide/diffRejected`. `file_path` is a text, or one in JSON.
+pub fn diff_rejected<P: Serialize>(file_path: P) -> Notification<DiffRejected<P>> {
+    Notification::new(IdeMethod::DiffRejected, DiffRejected { file_path })
 }
 
 /// Converts the same notifications to the names and shapes of `GET /events`.
@@ -208,7 +224,7 @@ pub mod events {
     }
 
     /// Makes the notification `notifications/ide/diffRejected`.
-    pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
+    pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<&str>> {
         Notification::new("notifications/ide/diffRejected", DiffRejected { file_path })
     }
 }

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::jsonrpc::Notification;
-use serde::Serialize;
+use companion_protocol::ide::diff_rejected;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
@@ -65,12 +64,6 @@ struct RelayedDiff {
 pub(super) struct RelayedDiffs {
     all: Vec<RelayedDiff>,
     opened: u64,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rejected<'a> {
-    file_path: &'a RawValue,
 }
 
 impl RelayedDiffs {
@@ -170,9 +163,8 @@ impl RelayedDiffs {
         for diff in &mut self.all {
             let before = std::mem::replace(&mut diff.state, State::Over);
             if before == State::Waiting {
-                let rejected =
-                    Notification::new("ide/diffRejected", Rejected { file_path: &diff.client });
-                messages.push(serde_json::to_vec(&rejected).expect("our messages are JSON"));
+                let rejected = serde_json::to_vec(&diff_rejected(&diff.client));
+                messages.push(rejected.expect("our messages are JSON"));
             }
         }
         messages

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use companion_protocol::diagnostics::DiagnosticsReport;
+use companion_protocol::ide::IdeMethod;
 use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
 use companion_protocol::tool::Tool;
 use serde_json::value::RawValue;
@@ -72,9 +73,9 @@ pub(super) enum RequestKind {
 /// A message of the companion.
 #[derive(Debug)]
 pub(super) enum FromCompanion {
-    /// `ide/contextUpdate`, with the open files.
+    /// The context, with the open files.
     Context(Vec<PathField>),
-    /// `ide/diffAccepted`, `ide/diffRejected`, and `ide/diffClosed` of older companions.
+    /// The end of a diff.
     DiffEnded(PathField),
     /// An answer, and whether it is a success.
     Answer(bool),
@@ -105,23 +106,23 @@ pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
 /// Parses a companion's message. The error names the invalid part.
 pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
     match single(text)? {
-        Message::Notification { method, params } => Ok(match &*method {
-            "ide/contextUpdate" => {
-                let files = params
-                    .parse()
-                    .ok()
-                    .and_then(|params| member(member(params, "workspaceState")?, "openFiles"));
-                let files = files.map(list).unwrap_or_default().into_iter();
-                let paths = files.filter_map(|file| field(text, member(file, "path")?));
-                FromCompanion::Context(paths.collect())
-            }
-            "ide/diffAccepted" | "ide/diffRejected" | "ide/diffClosed" => {
-                let path = params.parse().ok().and_then(|params| member(params, "filePath"));
-                let path = path.and_then(|path| field(text, path));
-                path.map_or(FromCompanion::Other, FromCompanion::DiffEnded)
-            }
-            _ => FromCompanion::Other,
-        }),
+        Message::Notification { method, params } => {
+            let (method, params) = (method.parse(), params.parse().ok());
+            Ok(match method {
+                Ok(IdeMethod::ContextUpdate) => {
+                    let state = params.and_then(|params| member(params, "workspaceState"));
+                    let files = state.and_then(|state| member(state, "openFiles")).map(list);
+                    let files = files.unwrap_or_default().into_iter();
+                    let paths = files.filter_map(|file| field(text, member(file, "path")?));
+                    FromCompanion::Context(paths.collect())
+                }
+                Ok(IdeMethod::DiffAccepted | IdeMethod::DiffRejected) => {
+                    let path = params.and_then(|params| field(text, member(params, "filePath")?));
+                    path.map_or(FromCompanion::Other, FromCompanion::DiffEnded)
+                }
+                Err(_) => FromCompanion::Other,
+            })
+        }
         Message::Response { id: None, .. } => Err("an answer to nothing".to_owned()),
         Message::Response { result, .. } => {
             let Ok(result) = result else { return Ok(FromCompanion::Answer(false)) };

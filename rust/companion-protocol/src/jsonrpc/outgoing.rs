@@ -30,8 +30,8 @@ pub struct Notification<P> {
 
 impl<P: Serialize> Notification<P> {
     /// Makes a notification of `method`.
-    pub fn new(method: &'static str, params: P) -> Self {
-        Self { jsonrpc: Version, method, params }
+    pub fn new(method: impl Into<&'static str>, params: P) -> Self {
+        Self { jsonrpc: Version, method: method.into(), params }
     }
 }
 
