@@ -149,59 +149,55 @@ impl EditorQuery {
     }
 }
 
-/// A notification from the companion to the editor, besides `companion/ready`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum CompanionNotification {
-    /// `companion/clients`
-    Clients(Clients),
-    /// `companion/private`
-    PrivateFiles(PrivateFiles),
-    /// `diff/written`: the client has written the accepted text. It is sent only if an editor must keep
-    /// that text until then.
-    Written(DiffPath),
-    /// `diff/unwritten`: it has not.
-    Unwritten(DiffPath),
-    /// `diff/reasonLost`
-    ReasonLost(ReasonLost),
-    /// `cli/waiting`
-    CliWaiting(CliWaiting),
-    /// `cli/answered`
-    CliAnswered(CliAnswered),
-    /// `cli/finished`
-    CliFinished(CliFinished),
-    /// `cli/command`
-    CliCommand(CliCommand),
-    /// `cli/changed`
-    CliChanged(CliChanged),
-    /// `comment/pending`
-    CommentsPending(CommentsPending),
-    /// `comment/delivered`
-    CommentsDelivered(CommentsDelivered),
-    /// `comment/refused`
-    CommentRefused(CommentRefused),
+/// Declares notifications to the editor, each with its method.
+macro_rules! notifications_to_editor {
+    (
+        $(#[$about:meta])*
+        pub enum $name:ident {
+            $($(#[$doc:meta])* $variant:ident($params:ty) = $method:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+        #[serde(untagged)]
+        pub enum $name {
+            $(#[doc = concat!("`", $method, "`")] $(#[$doc])* $variant($params),)+
+        }
+
+        impl $name {
+            /// The method.
+            pub fn method(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $method,)+
+                }
+            }
+        }
+    };
+}
+
+notifications_to_editor! {
+    /// A notification from the companion to the editor, besides `companion/ready`.
+    pub enum CompanionNotification {
+        Clients(Clients) = "companion/clients",
+        PrivateFiles(PrivateFiles) = "companion/private",
+        /// The client has written the accepted text. It is sent only if an editor must keep that text until
+        /// then.
+        Written(DiffPath) = "diff/written",
+        /// The client has not written it.
+        Unwritten(DiffPath) = "diff/unwritten",
+        ReasonLost(ReasonLost) = "diff/reasonLost",
+        CliWaiting(CliWaiting) = "cli/waiting",
+        CliAnswered(CliAnswered) = "cli/answered",
+        CliFinished(CliFinished) = "cli/finished",
+        CliCommand(CliCommand) = "cli/command",
+        CliChanged(CliChanged) = "cli/changed",
+        CommentsPending(CommentsPending) = "comment/pending",
+        CommentsDelivered(CommentsDelivered) = "comment/delivered",
+        CommentRefused(CommentRefused) = "comment/refused",
+    }
 }
 
 impl CompanionNotification {
-    /// The method.
-    pub fn method(&self) -> &'static str {
-        match self {
-            Self::Clients(_) => "companion/clients",
-            Self::PrivateFiles(_) => "companion/private",
-            Self::Written(_) => "diff/written",
-            Self::Unwritten(_) => "diff/unwritten",
-            Self::ReasonLost(_) => "diff/reasonLost",
-            Self::CliWaiting(_) => "cli/waiting",
-            Self::CliAnswered(_) => "cli/answered",
-            Self::CliFinished(_) => "cli/finished",
-            Self::CliCommand(_) => "cli/command",
-            Self::CliChanged(_) => "cli/changed",
-            Self::CommentsPending(_) => "comment/pending",
-            Self::CommentsDelivered(_) => "comment/delivered",
-            Self::CommentRefused(_) => "comment/refused",
-        }
-    }
-
     /// The subject whose state this reports. A newer notification of the same subject replaces it.
     /// `None` if this reports an event.
     pub fn subject(&self) -> Option<String> {

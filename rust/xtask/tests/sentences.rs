@@ -80,11 +80,12 @@ const NOTICES: &Sentences = &[
     ),
 ];
 
-/// Returns the names of the fields or variants of a Rust type.
+/// Returns the names of the fields or variants of a Rust type, which may be indented.
 fn members(file: &str, head: &str) -> Vec<String> {
     let source = read(file);
-    let (_, body) = source.split_once(&format!("\n{head} {{\n")).unwrap();
-    let (body, _) = body.split_once("\n}").unwrap();
+    let (before, body) = source.split_once(&format!("{head} {{\n")).unwrap();
+    let (_, indentation) = before.rsplit_once('\n').unwrap();
+    let (body, _) = body.split_once(&format!("\n{indentation}}}")).unwrap();
     let lines = body.lines().map(str::trim).filter(|line| !line.starts_with(['/', '#']));
     let names = lines.map(|line| {
         let line = line.trim_start_matches("pub ");
