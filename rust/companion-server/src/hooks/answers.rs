@@ -111,8 +111,7 @@ impl Hooks {
             return;
         }
         let question = self.state.lock().turns.ask(&event.session);
-        let (session, message) = (event.session.clone(), event.message.clone());
-        let waiting = CliWaiting { session, message };
+        let waiting = CliWaiting { session: event.session.clone(), message: event.message.clone() };
         self.host.notify(CompanionNotification::CliWaiting(waiting));
         if let Some(process) = caller.process.filter(|_| has_process) {
             self.follow_process(&event.session, question, process);
@@ -292,11 +291,8 @@ impl Hooks {
         if !Tool::GetDiagnostics.is_offered(&self.config.settings) {
             return None;
         }
-        let mut report = self
-            .diagnostics
-            .report(Some(path.to_owned()), Severity::default(), true)
-            .await
-            .ok()??;
+        let report = self.diagnostics.report(Some(path.to_owned()), Severity::default(), true);
+        let mut report = report.await.ok()??;
         if report.files.iter().all(|file| file.found.diagnostics.is_empty()) {
             return None;
         }

@@ -31,20 +31,21 @@ impl Hooks {
         runtime: &Handle,
         comment: CommentOnLines,
     ) -> Option<JoinHandle<()>> {
-        if comment.id.is_empty() || comment.id.len() > MAX_ID || comment.text.trim().is_empty() {
+        let CommentOnLines { id, path, line, end_line, content, text } = comment;
+        let (line, text) = (line.max(1), text.trim());
+        if id.is_empty() || id.len() > MAX_ID || text.is_empty() {
             let reason = "The comment has no valid id or no text.".to_owned();
-            let refused = CommentRefused { id: comment.id.to_string(), reason };
+            let refused = CommentRefused { id: id.to_string(), reason };
             self.host.notify(CompanionNotification::CommentRefused(refused));
             return None;
         }
-        let path = Arc::clone(&comment.path);
-        let line = comment.line.max(1);
         let comment = CommentOnLines {
+            id,
+            path: Arc::clone(&path),
             line,
-            end_line: comment.end_line.max(line),
-            content: one_line(&comment.content, MAX_CONTENT).into(),
-            text: truncate_utf16(comment.text.trim(), MAX_TEXT).into(),
-            ..comment
+            end_line: end_line.max(line),
+            content: one_line(&content, MAX_CONTENT).into(),
+            text: truncate_utf16(text, MAX_TEXT).into(),
         };
         let note = self.driver.post(Input::Comment(comment, self.context.why_unshared())).comment?;
         let (driver, workspace) = (Arc::clone(&self.driver), Arc::clone(&self.workspace));

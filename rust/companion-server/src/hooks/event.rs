@@ -160,53 +160,39 @@ pub(crate) enum ToolEffect {
 /// An event. A field of another shape does not count: one that this program does not know must not
 /// silence a hook.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow)]
     session_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     hook_event_name: Option<&'a RawValue>,
-    #[serde(borrow)]
     agent_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     background_tasks: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_name: Option<&'a RawValue>,
-    #[serde(borrow)]
     source: Option<&'a RawValue>,
-    #[serde(borrow)]
     stop_hook_active: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_input: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
     /// Qwen Code has another event for a tool that has failed, such as a command with an exit code, and gives
     /// only this.
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
-    #[serde(borrow)]
     prompt_response: Option<&'a RawValue>,
-    #[serde(borrow)]
     details: Option<&'a RawValue>,
-    #[serde(borrow)]
     notification_type: Option<&'a RawValue>,
 }
 
 /// The new text of an edit: of the whole file, or of a part.
 #[derive(Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolInput<'a> {
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     new_string: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Details<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Option<&'a RawValue>,
 }
 
@@ -230,20 +216,16 @@ fn string(raw: Option<&RawValue>) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Response<'a> {
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     return_display: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Display<'a> {
-    #[serde(borrow)]
     original_content: &'a RawValue,
-    #[serde(borrow)]
     new_content: &'a RawValue,
     is_new_file: Option<bool>,
 }

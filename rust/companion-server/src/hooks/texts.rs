@@ -92,7 +92,7 @@ fn of_comments(comments: &[&CommentOnLines], name: impl Fn(&str) -> String) -> O
         return None;
     }
     let mut text = COMMENTS_HEADING.to_owned();
-    for CommentOnLines { path, line, end_line, content, text: comment, .. } in comments {
+    for CommentOnLines { id: _, path, line, end_line, content, text: comment } in comments {
         let of_lines = if line == end_line {
             format!("line {line}")
         } else {
