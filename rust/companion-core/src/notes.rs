@@ -271,12 +271,10 @@ impl Notes {
             if **cli == *of && paths.iter().any(|of| &**of == path) {
                 paths.retain(|of| &**of != path);
                 changed.push(pending.id);
-                revoked.push(pending.under_way);
+                revoked.extend(pending.under_way);
             }
         }
-        for delivery in revoked {
-            self.revoke(delivery);
-        }
+        self.revoke(revoked);
         self.pending.retain(|pending| !pending.note.paths().is_empty());
         changed
     }
@@ -337,9 +335,9 @@ impl Notes {
         }
     }
 
-    /// Revokes a delivery, because one of its notes was changed or removed. The others wait again.
-    fn revoke(&mut self, number: Option<u64>) {
-        if let Some(number) = number {
+    /// Revokes deliveries, because a note of each was changed or removed. The others wait again.
+    fn revoke(&mut self, numbers: impl IntoIterator<Item = u64>) {
+        for number in numbers {
             self.give_back(number);
         }
     }

@@ -69,7 +69,8 @@ pub struct DeliveredComment {
 }
 
 impl From<&CommentOnLines> for DeliveredComment {
-    fn from(CommentOnLines { id, path, text, .. }: &CommentOnLines) -> Self {
+    fn from(comment: &CommentOnLines) -> Self {
+        let CommentOnLines { id, path, line: _, end_line: _, content: _, text } = comment;
         Self { id: Arc::clone(id), fingerprint: Fingerprint::of(&format!("{path}\0{text}")) }
     }
 }
@@ -218,9 +219,8 @@ impl Left {
         let is_rejected =
             |(_, diff): &(&DiffId, &PendingDiff)| diff.decision == Some(Decision::Rejected);
         let rejected = self.diffs.iter().filter(is_rejected).map(|(id, _)| Record::Rejected(*id));
-        let accepted =
-            self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.accepted()?.clone())));
-        let mut accepted: Vec<_> = accepted.collect();
+        let accepted = |(id, diff): (&DiffId, &PendingDiff)| Some((*id, diff.accepted()?.clone()));
+        let mut accepted: Vec<_> = self.diffs.iter().filter_map(accepted).collect();
         accepted.sort_by_key(|(_, accepted)| accepted.content.len());
         let accepted = accepted.into_iter().map(|(id, accepted)| Record::Accepted(id, accepted));
         let notes = self.notes.iter().map(|(id, note)| Record::Note(*id, note.clone()));

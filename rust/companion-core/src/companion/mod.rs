@@ -212,9 +212,7 @@ impl Companion {
             Input::EditorDid(call, closed) => self.ledger.completed(call, closed),
             Input::EditorFailed(call, message) => self.ledger.failed(call, message),
             Input::EditorUnreadable(call, message) => self.ledger.unreadable(call, message),
-            Input::Accepted(path, accepted) => {
-                self.user_decided(path, Decision::Accepted(accepted), out)
-            }
+            Input::Accepted(path, of) => self.user_decided(path, Decision::Accepted(of), out),
             Input::Rejected(path) => self.user_decided(path, Decision::Rejected, out),
             Input::Withdraw(path) => {
                 let (is_withdrawn, effects) = self.ledger.withdraw(path);
@@ -450,7 +448,7 @@ impl Companion {
                 }
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
-                    if decision.is_accepted() {
+                    if decision.accepted().is_some() {
                         self.conversation.clis.diff_accepted(session, &path, now.elapsed);
                         self.remember_acceptance(now, session, &path);
                     }

@@ -25,12 +25,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the user accepted it.
-    pub fn is_accepted(&self) -> bool {
-        matches!(self, Self::Accepted(_))
-    }
-
-    /// The acceptance.
+    /// The user's acceptance.
     pub fn accepted(&self) -> Option<&Accepted> {
         match self {
             Self::Accepted(accepted) => Some(accepted),

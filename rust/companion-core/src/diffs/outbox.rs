@@ -109,7 +109,7 @@ impl OpenStream {
     /// after the server has ended takes that for the end of the connection. So a rejection has no
     /// ping then; the event's id is enough.
     fn must_ping(self, queued: &Queued) -> bool {
-        self.is_answer || queued.decision.is_accepted()
+        self.is_answer || queued.decision.accepted().is_some()
     }
 }
 
@@ -212,7 +212,7 @@ impl Outbox {
     /// The acceptance for `path`, unless the client may have received it.
     pub(crate) fn unsent(&mut self, path: &str) -> Option<&mut Queued> {
         let mut unsent = self.queue.iter_mut().filter(|queued| queued.attempts == 0);
-        unsent.find(|queued| &*queued.path == path && queued.decision.is_accepted())
+        unsent.find(|queued| &*queued.path == path && queued.decision.accepted().is_some())
     }
 
     /// Removes a decision.

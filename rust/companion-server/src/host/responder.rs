@@ -63,9 +63,7 @@ impl Responder {
     pub fn complete_json(mut self, result: &str) {
         match mem::replace(&mut self.0, Asker::Nobody) {
             asker @ Asker::Diff(..) => match serde_json::from_str::<Option<DiffResult>>(result) {
-                Ok(result) => {
-                    Self(asker).complete(result.and_then(|DiffResult { content }| content))
-                }
+                Ok(of) => Self(asker).complete(of.and_then(|DiffResult { content }| content)),
                 Err(error) => {
                     let why = format!("The editor's answer is not valid: {}.", describe(&error));
                     log::warn!("{why}");

@@ -29,11 +29,11 @@ impl Ledger {
             PendingEditorRequest::Close { path: closing, .. } => **closing == *path,
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
         };
-        if decision.is_accepted()
+        if let Decision::Accepted(accepted) = decision
             && !self.opening.contains_key(path)
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
-            return self.completed(call, decision.accepted().cloned());
+            return self.completed(call, Some(accepted));
         }
         Vec::new()
     }

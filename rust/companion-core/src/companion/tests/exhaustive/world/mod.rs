@@ -21,9 +21,7 @@ use super::client::{Client, text};
 use crate::calls::{Attempt, CallId, CallOrigin};
 use crate::cli::FileBefore;
 use crate::companion::{Action, Companion, DiskCheck, Hook, Input, Limits, Now, Output, Outputs};
-use crate::diffs::{
-    Accepted, Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed,
-};
+use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
 use crate::notes::NoteId;
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
@@ -399,11 +397,8 @@ impl World {
     fn decide(&mut self, script: &Script, question: Question, accept: bool) {
         let path = script.paths[question];
         self.views.remove(path);
-        let input = if accept {
-            Input::Accepted(path, Accepted { content: text(question) })
-        } else {
-            Input::Rejected(path)
-        };
+        let accepted = crate::diffs::Accepted { content: text(question) };
+        let input = if accept { Input::Accepted(path, accepted) } else { Input::Rejected(path) };
         let out = self.handle(input);
         // The last process was killed before it saved the end of this diff, which the client knows. So the
         // decision has no effect.
