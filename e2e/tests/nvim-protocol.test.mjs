@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { Neovim, noNeovim as skip } from '../lib/neovim.mjs';
+import { Neovim, noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { methodsFrom, methodsTo, toEditor } from '../lib/protocol-page.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -64,6 +64,21 @@ test('each message has a handler, and each handler’s needed fields are in the 
       assert.equal(missing, null, method);
     }
   }
+});
+
+test('a comment has each field of its example', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  await neovim.edit(sandbox.file('a.txt', 'one\n'));
+  const sent = await neovim.lua(`
+    local server = require('gemini_companion.server')
+    local notify, sent = server.notify, nil
+    server.notify = function(_, params) sent = params end
+    vim.cmd('GeminiCompanion comment Why?')
+    server.notify = notify
+    return sent
+  `);
+  const { params } = toEditor.find(({ method }) => method === 'comment/pending');
+  assert.deepEqual(Object.keys(sent).sort(), Object.keys(params.comments[0]).sort());
 });
 
 test('the plugin sends only messages that the companion knows', () => {

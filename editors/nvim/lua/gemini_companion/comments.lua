@@ -28,9 +28,9 @@ local comments = {}
 local removed = {}
 --- The buffers whose changes are watched.
 local watched = {}
---- The texts of comments that were refused, until the user has seen them again.
----@type string[]
-local refused_texts = {}
+--- The parameters of comments that were refused, until the user has seen them again.
+---@type table[]
+local refused = {}
 local last_number = 0
 local is_scheduled = false
 
@@ -164,16 +164,15 @@ local function remove(comment)
   server.notify('comment/removed', { id = id })
 end
 
---- Gives a comment what the user has entered. A rewritten comment is a new one, since a model may just be getting the
---- old one.
-local function write(comment, reply)
+--- Gives a comment these parameters. A rewritten comment is a new one, since a model may just be getting the old one.
+local function write(comment, entered)
   local buffer, params, id = comment.buffer, comment.params, new_id()
   if comments[params.id] == comment and params.text then
     remove(comment)
   else
     drop(comment)
   end
-  comment.params = vim.tbl_extend('force', params, { id = id, text = reply })
+  comment.params = vim.tbl_extend('force', entered, { id = id })
   comments[id] = comment
   send(comment)
   if buffer then
@@ -247,27 +246,28 @@ function M.set(new_text, first, last)
     return false, CANNOT:format('sharing with CLIs is off')
   end
   local comment = find(first, last) or begin(path, in_proposal, first, last)
-  local before = comment.params.text
+  local is_new = comment.params.text == nil
+  local offered = is_new and not new_text and refused[1] or {}
   local function answer(reply)
     reply = reply and text.utf8(vim.trim(reply))
-    local is_new = before == nil
+    local entered = vim.tbl_extend('keep', { text = reply }, comment.params, offered)
     if reply == '' and comments[comment.params.id] == comment and not is_new then
       remove(comment)
     elseif is_new and (not reply or reply == '') then
       drop(comment)
-    elseif reply and reply ~= '' and reply ~= before then
-      write(comment, reply)
+    elseif reply and reply ~= '' and not vim.deep_equal(entered, comment.params) then
+      write(comment, entered)
     end
   end
   if new_text then
     answer(new_text)
   else
-    local default = before or refused_texts[1]
+    local default = comment.params.text or offered.text
     vim.ui.input({ prompt = ('Comment on %s: '):format(lines_of(comment)), default = default }, function(reply)
-      if reply and not before then
-        refused_texts = vim.tbl_filter(function(refused)
-          return refused ~= default
-        end, refused_texts)
+      if reply and is_new then
+        refused = vim.tbl_filter(function(params)
+          return params ~= offered
+        end, refused)
       end
       answer(reply)
     end)
@@ -359,7 +359,7 @@ function M.on_refused(params)
   local comment = comments[params.id]
   if comment then
     drop(comment)
-    table.insert(refused_texts, comment.params.text)
+    table.insert(refused, comment.params)
     announce(log.warn, ('%s (the next comment offers your text): %s'):format(short(comment), params.reason))
   end
 end
