@@ -140,14 +140,15 @@ class CommentService(private val project: Project) : Disposable {
      */
     internal fun write(comment: Comment?, place: CommentPlace, text: String) {
         assertEdt()
-        val written = text.trim()
-        if (comment?.params?.text == written) return
-        if (comment in comments) comment?.let(::remove)
-        if (written.isEmpty()) return
         val (first, last) = Pair(place.lines.first + 1, place.lines.last + 1)
         val content = LineContent.of(place.document, place.lines)
         val id = UUID.randomUUID().toString()
-        val params = CommentOnLines(id, place.path, first, last, content, written)
+        val params = CommentOnLines(id, place.path, first, last, content, text.trim())
+        // The lines may have moved. Everything else is what the user has entered.
+        val old = comment?.params?.copy(id = id, path = place.path, line = first, endLine = last, content = content)
+        if (old == params) return
+        if (comment in comments) comment?.let(::remove)
+        if (params.text.isEmpty()) return
         val added = Comment(project, params, place.inProposal)
         comments += added
         watch()
