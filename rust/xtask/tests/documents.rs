@@ -147,7 +147,7 @@ fn shown_keys(stroke: &str, modifiers: [(&str, &str); 3]) -> String {
     shown
 }
 
-/// The manual of the JetBrains plugin has a row for each action with a shortcut.
+/// Each action has its texts. The manual of the JetBrains plugin has a row for each one with a shortcut.
 #[test]
 fn the_manual_has_all_shortcuts_of_the_plugin() {
     let bundle = read("plugin-kotlin/src/main/resources/messages/CompanionBundle.properties");
@@ -161,12 +161,16 @@ fn the_manual_has_all_shortcuts_of_the_plugin() {
         let (id, rest) = action.split_once('"').unwrap();
         let keys = rest.split_once("first-keystroke=\"").map(|(_, keys)| keys);
         let keys = keys.map(|keys| keys.split('"').next().unwrap());
+        let text = |part| {
+            let prefix = format!("\naction.{id}.{part}=");
+            let (_, text) = bundle.split_once(&prefix).unwrap_or_else(|| panic!("{prefix}"));
+            text.lines().next().unwrap()
+        };
+        let name = text("text").trim_end_matches("\\u2026");
+        text("description");
         if keys.is_none() && !rest.contains("use-shortcut-of") {
             continue;
         }
-        let prefix = format!("action.{id}.text=");
-        let name = bundle.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap();
-        let name = name.trim_end_matches("\\u2026");
         let names =
             |row: &Vec<&str>| row[0].trim_start_matches("| ").split(", ").any(|one| one == name);
         let row = rows
@@ -210,6 +214,42 @@ fn the_help_has_all_options_and_commands_of_the_plugin() {
         assert!(help.contains(&format!("*:GeminiCompanion-{command}*")), "command {command}");
     }
     assert!(options.len() > 10 && commands.len() > 20, "{options:?} {commands:?}");
+}
+
+/// The Neovim plugin uses each of its options, and gives the server each option of `serve` that it does not
+/// leave out on purpose.
+#[test]
+fn the_neovim_plugin_uses_all_options() {
+    // A Neovim needs no fixed port, listens on loopback only, and takes the default limit.
+    const LEFT_OUT: [&str; 6] = [
+        "--port",
+        "--listen",
+        "--listen-on-all-addresses",
+        "--allow-host",
+        "--body-limit",
+        "--help",
+    ];
+    const MODULES: &str = "editors/nvim/lua/gemini_companion/";
+    let modules = files(&[".lua"]).into_iter().filter(|(file, _)| {
+        file.starts_with(MODULES) && !file.ends_with("/config.lua") && !file.ends_with("/types.lua")
+    });
+    let code: String = modules.map(|(_, text)| text).collect();
+    let config = read(&format!("{MODULES}config.lua"));
+    for option in lua_keys(&config, "local OPTIONS = {") {
+        let is_used = has_name(&code, &format!("options.{option}"));
+        assert!(is_used, "no module uses the option {option}");
+    }
+    let help = read("rust/companion-cli/tests/snapshots/all__command_line__serve_help.snap");
+    let server = read(&format!("{MODULES}server.lua"));
+    let mut options = 0;
+    for line in help.lines().map(|line| line.trim_start().trim_start_matches("-h, ")) {
+        let option = line.split([' ', '.']).next().unwrap();
+        if option.len() > 3 && option.starts_with("--") && !LEFT_OUT.contains(&option) {
+            assert!(server.contains(&format!("'{option}'")), "Neovim does not pass {option}");
+            options += 1;
+        }
+    }
+    assert!(options > 12, "only {options} options were found");
 }
 
 /// The help has each event that the Neovim plugin announces to user autocommands.
