@@ -3,8 +3,10 @@
 package dev.companion.gemini.review
 
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.shownNotifications
 
 class BackgroundAlertTest : DiffTestCase() {
     private val shown = ArrayList<String>()
@@ -49,6 +51,19 @@ class BackgroundAlertTest : DiffTestCase() {
         val text = "<a href='x'>R&D</a>.txt"
         assertEquals("&lt;a href='x'>R&amp;D&lt;/a>.txt", Alerts.OfPlatform.forSystem(text, isLinux = true))
         assertEquals(text, Alerts.OfPlatform.forSystem(text, isLinux = false))
+    }
+
+    fun `test an alert in another project shows the name of its own as it is and ends with it`() {
+        val shown = shownNotifications(project, testRootDisposable)
+        val closing = object : Project by project {
+            override fun getName() = "<b>"
+
+            override fun dispose() = Unit
+        }
+        Alerts.OfPlatform(closing).showIn(project, "text")
+        assertEquals("Companion for Gemini CLI in &lt;b&gt;", shown.single().title)
+        Disposer.dispose(closing)
+        assertTrue(shown.single().isExpired)
     }
 
     fun `test nothing alerts while the project's window is active`() {

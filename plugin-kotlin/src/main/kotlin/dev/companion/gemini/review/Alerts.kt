@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.review
 
+import com.intellij.ide.impl.ProjectUtil
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
@@ -13,6 +14,7 @@ import com.intellij.openapi.wm.IdeFrame
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
 import com.intellij.ui.SystemNotifications
+import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.loggingFailure
 import dev.companion.gemini.platform.notice
@@ -46,13 +48,18 @@ internal interface Alerts {
                     SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, forSystem(text))
                     AppIcon.getInstance().requestAttention(project, false)
                 } else {
-                    notice(text, NotificationType.INFORMATION)
-                        .setTitle(message("notification.title.project", project.name))
-                        .offerOnce(message("notification.project.show")) {
-                            WindowManager.getInstance().getFrame(project)?.toFront()
-                        }.notify(other)
+                    showIn(other, text)
                 }
             }
+
+        /** Ends with the project: it would keep a closed one in memory, and lead to no window. */
+        fun showIn(other: Project, text: String) {
+            val alert = notice(text, NotificationType.INFORMATION)
+                .setTitle(message("notification.title.project", XmlStringUtil.escapeString(project.name)))
+                .offerOnce(message("notification.project.show")) { ProjectUtil.focusProjectWindow(project, false) }
+            Disposer.register(project) { alert.expire() }
+            alert.notify(other)
+        }
 
         override fun onReturn(parent: Disposable, returned: () -> Unit) {
             val windows = KeyboardFocusManager.getCurrentKeyboardFocusManager()
