@@ -50,6 +50,16 @@ class TargetTest : DiffTestCase() {
 
     private fun refresh() = virtualFile(root).refresh(false, true)
 
+    fun `test the missing file of a link is new until it is created`() {
+        Files.createSymbolicLink(Paths.get(path("link.txt")), Paths.get(path("missing.txt")))
+        refresh()
+        val view = propose("link.txt", "two\n")
+        assertFalse(view.banner, "meanwhile" in view.banner)
+        file("missing.txt", "one\n")
+        await("the file") { "It has been created meanwhile." in view.banner }
+        assertEquals("one\n", text(view.left))
+    }
+
     fun `test a directory is refused`() {
         File(root, "folder").mkdir()
         assertEquals("failed: The IDE cannot show a directory: ", refusal("folder"))

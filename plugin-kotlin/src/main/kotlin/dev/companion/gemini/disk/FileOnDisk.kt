@@ -4,6 +4,7 @@ package dev.companion.gemini.disk
 
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
@@ -79,7 +80,7 @@ internal object FileOnDisk {
     }
 
     /**
-     * Returns the file, if it exists. Never call it on the EDT, nor under a lock.
+     * Returns the file, if it exists; null for a link to a missing one. Never call it on the EDT, nor under a lock.
      *
      * The VFS refreshes only differing files. During a refresh, a file that the user renames is missing at its old
      * path: the VFS would consider it deleted and lose its unsaved changes. A file with unsaved changes is not
@@ -91,7 +92,8 @@ internal object FileOnDisk {
             ?: LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
             ?: return null
         if (!isUnsaved(known) && isOutdated(known, path)) known.refresh(false, false)
-        return known.takeIf { it.isValid }
+        val leadsNowhere = known.`is`(VFileProperty.SYMLINK) && Files.notExists(path)
+        return known.takeIf { it.isValid && !leadsNowhere }
     }
 
     /**

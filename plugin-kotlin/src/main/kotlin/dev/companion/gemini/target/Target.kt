@@ -9,6 +9,7 @@ import com.intellij.openapi.fileTypes.FileTypeManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertNotEdt
@@ -51,8 +52,12 @@ internal class Target private constructor(
     /** Whether the file is still where it was found. A look on the disk comes up to a second later. */
     val isInPlace: Boolean get() = file != null && file.isValid && file.path == place
 
-    /** Whether a file is where there was none. */
-    val isCreated: Boolean get() = file == null && FileOnDisk.known(path)?.isDirectory == false
+    /** Whether a file is where there was none. A link may still lead to a missing one. */
+    val isCreated: Boolean
+        get() {
+            val known = FileOnDisk.known(path)?.takeIf { file == null } ?: return false
+            return !known.isDirectory && !known.`is`(VFileProperty.SYMLINK)
+        }
 
     /** The text in the IDE; null if there is no file. */
     val text: CharSequence? get() = document?.immutableCharSequence ?: "".takeIf { file != null }
