@@ -42,7 +42,6 @@ internal class PromptDiffFile(
     override val tabTitle = CompanionBundle.shortened(title, MAX_TITLE)
 
     private var diff = PromptDiff.EMPTY
-    private val marks = ArrayList<RangeHighlighter>()
 
     init {
         UndoUtil.disableUndoFor(document)
@@ -76,20 +75,17 @@ internal class PromptDiffFile(
     fun mark() {
         assertEdt()
         val markup = DocumentMarkupModel.forDocument(document, project, true)
-        marks.forEach(markup::removeHighlighter)
-        marks.clear()
+        markup.removeAllHighlighters()
         val lines = diff.lines
         var first = 0
         while (first < lines.size) {
             var last = first
             while (last + 1 < lines.size && lines[last + 1].kind == lines[first].kind) last++
             val line = lines[first]
-            marks += add(markup, first, last, attributes(line.kind))
+            add(markup, first, last, attributes(line.kind))
             if (line.kind == DiffLine.Kind.HUNK) {
                 for (id in HunkAction.IDS) {
-                    val icon = add(markup, first, first, null)
-                    icon.gutterIconRenderer = HunkIcon(this, line, id)
-                    marks += icon
+                    add(markup, first, first, null).gutterIconRenderer = HunkIcon(this, line, id)
                 }
             }
             first = last + 1

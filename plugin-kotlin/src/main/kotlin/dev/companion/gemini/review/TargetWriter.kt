@@ -68,13 +68,9 @@ internal class TargetWriter(
         }
         // The platform may have asked, and the CLI may have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(message("diff.error.none"))
-        if (document == null) {
-            inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
-            return file
-        }
         val text = proposal.document.immutableCharSequence
-        TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
-        if (!proposal.isPlain) {
+        if (document != null) TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
+        if (document == null || !proposal.isPlain) {
             // Otherwise the platform would ask the user which version to keep.
             if (documents.isFileModified(file)) throw IOException(message("diff.error.unsaved"))
             inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
