@@ -464,17 +464,20 @@ internal open class ProposalService protected constructor(
     /** Finds the targets again. One that can't be shown any more is detected when the file is written. Any thread. */
     private fun lookAgain() =
         background.execute {
-            for (proposal in proposals) {
-                val target = try {
-                    Target.find(project, proposal.path)
-                } catch (_: TargetException) {
-                    null
-                }
-                queue.later {
+            val found = proposals.associateWith(::find)
+            queue.later {
+                for ((proposal, target) in found) {
                     if (target != null && proposal.state != Proposal.State.ENDED) proposal.noteTarget(target)
-                    changed()
                 }
+                changed()
             }
+        }
+
+    private fun find(proposal: Proposal): Target? =
+        try {
+            Target.find(project, proposal.path)
+        } catch (_: TargetException) {
+            null
         }
 
     private fun waiting(path: String) =
