@@ -1,4 +1,4 @@
-// Makes the IDE load changes of a file on the disk, without losing unsaved text.
+// Reads files on the disk, makes the IDE load changes without losing unsaved text, and waits for postponed writes.
 
 package dev.companion.gemini.disk
 
@@ -7,15 +7,19 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.newvfs.ManagingFS
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.after
 import dev.companion.gemini.platform.reading
 import java.io.IOException
+import java.lang.reflect.InvocationTargetException
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
+import java.nio.file.LinkOption
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.attribute.FileTime
 
 internal object FileOnDisk {
     private const val MAX_BYTES = 64L shl 20
@@ -116,4 +120,54 @@ internal object FileOnDisk {
 
     private fun differs(known: VirtualFile, path: Path): Boolean =
         stamp(path) != Stamp(known.timeStamp, known.length) || Files.isWritable(path) != known.isWritable
+}
+
+/** For 2026.2 and newer. Older platforms lack the method, so it is called by name. */
+internal object PostponedWrites {
+    /** Returns once the disk has all text written to [file]. Throws an [IOException] if the disk refuses it. */
+    fun flush(file: VirtualFile) = flush(file, ManagingFS::class.java)
+
+    /** [type] is the class with the methods. Don't call it on the EDT, nor under a lock: the disk may not answer. */
+    internal fun flush(file: VirtualFile, type: Class<*>) {
+        assertNotEdt()
+        val flush = try {
+            type.getMethod("flushPendingUpdates", VirtualFile::class.java)
+        } catch (_: NoSuchMethodException) {
+            return // the written text is already on the disk
+        }
+        try {
+            flush.invoke(type.getMethod("getInstance").invoke(null), file)
+        } catch (e: InvocationTargetException) {
+            throw e.targetException
+        }
+    }
+}
+
+/** Reads when a file changed, on any file system. */
+internal object FileTimes {
+    /** The attributes with times differ between systems. The file systems of WSL and containers may have neither. */
+    private val VIEWS = listOf("unix:lastModifiedTime,ctime", "lastModifiedTime,creationTime")
+
+    /**
+     * Returns the last change of a file or of its entry, in milliseconds since 1970: a moved or unpacked file keeps its
+     * old modification time. Null if the file system does not say.
+     */
+    fun lastChange(path: Path, views: List<String> = VIEWS): Long? {
+        val times = views.firstNotNullOfOrNull { view -> read { times(path, view).maxOrNull() } }
+        return times ?: lastModified(path)
+    }
+
+    private fun times(path: Path, view: String): List<Long> {
+        val attributes = Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS)
+        return attributes.values.filterIsInstance<FileTime>().map { it.toMillis() }
+    }
+
+    /** Returns null if the file system does not say. */
+    fun lastModified(path: Path): Long? = read { Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS).toMillis() }
+
+    /** File systems fail in many ways: remote ones of 2024 throw a [NotImplementedError]. */
+    private fun read(time: () -> Long?): Long? {
+        assertNotEdt()
+        return runCatching(time).getOrNull()
+    }
 }

@@ -1,7 +1,10 @@
-// Asks before the user's text in a proposal is dropped, or a changed file is overwritten.
+// Asks before the user's text in a proposal is dropped, or a changed file is overwritten, and shows how it has changed.
 
 package dev.companion.gemini.review
 
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffManager
+import com.intellij.diff.requests.SimpleDiffRequest
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle
@@ -54,6 +57,20 @@ internal object ProposalQuestion {
         val question = message(key, proposal.shownPath)
         val answers = listOf(message("diff.ask.keep"), message("diff.changed.show"), message("diff.ask.stale.accept"))
         return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
+    }
+
+    /** Shows how the file has changed since the proposal arrived. */
+    fun showChange(project: Project, proposal: Proposal) {
+        val contents = DiffContentFactory.getInstance()
+        val (now, type) = proposal.target.run { text to type }
+        val request = SimpleDiffRequest(
+            message("diff.changed.title", proposal.shownPath),
+            contents.create(project, proposal.before?.toString().orEmpty(), type),
+            contents.create(project, now?.toString().orEmpty(), type),
+            message("diff.changed.before"),
+            message("diff.changed.now"),
+        )
+        DiffManager.getInstance().showDiff(project, request)
     }
 
     /** The proposals to accept: all that can be accepted, or those of one CLI; none after Cancel. */

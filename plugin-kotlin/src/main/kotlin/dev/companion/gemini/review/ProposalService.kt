@@ -25,7 +25,6 @@ import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.tabs.AccidentalInputFilter
-import dev.companion.gemini.tabs.ChangedTarget
 import dev.companion.gemini.tabs.ClosedTabs
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.tabs.ProposalDecisions
@@ -244,12 +243,12 @@ internal open class ProposalService protected constructor(
                 if (proposal.isStale) ProposalQuestion.stale(project, proposal) else ProposalQuestion.Stale.ACCEPT
             when (answer) {
                 ProposalQuestion.Stale.ACCEPT -> acceptNow(proposal, next)
-                ProposalQuestion.Stale.SHOW -> ChangedTarget.show(project, proposal)
+                ProposalQuestion.Stale.SHOW -> ProposalQuestion.showChange(project, proposal)
                 ProposalQuestion.Stale.KEEP -> Unit
             }
         }
 
-    override fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
+    override fun showChange(proposal: Proposal) = queue.inTurn { ProposalQuestion.showChange(project, proposal) }
 
     /** Accepts waiting proposals with their present text: all, or those of one CLI if the user chooses that. EDT. */
     internal fun acceptAll() =
