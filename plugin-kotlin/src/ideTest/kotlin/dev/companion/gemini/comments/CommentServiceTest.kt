@@ -173,6 +173,14 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals(listOf("comment a.txt 2 2 x(); why", "comment a.txt 3 3 x(); why"), sent)
     }
 
+    fun `test a comment does not grow to lines above that begin like its own`() {
+        userWrites("{\n  a();\n  b();\n}\n")
+        comment(1..1, "why")
+        anotherProgramWrites("{\n  new();\n  more();\n  a();\n  b();\n}\n")
+        await("the line") { sent.last() == "comment a.txt 4 4 a(); why" }
+        assertEquals(1, gutter().size)
+    }
+
     fun `test a comment stays on the line in which another program changes something`() {
         userWrites("head\nx(1);\ntail")
         comment(1..1, "why")

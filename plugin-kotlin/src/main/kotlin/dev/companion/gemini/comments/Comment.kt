@@ -102,12 +102,14 @@ internal class Comment(
      */
     fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
         val old = params
-        val lines = range?.takeUnless { isCut }?.let(::linesOf)
-        if (document == null || document !== this.document || lines == null) {
+        val marked = range?.takeUnless { isCut }?.let(::linesOf)
+        val count = old.endLine - old.line + 1
+        if (document == null || document !== this.document || marked == null) {
             // As many lines as the content has, which is looked for.
-            lines?.first?.let { params = old.copy(line = it + 1, endLine = it + 1 + old.endLine - old.line) }
+            marked?.first?.let { params = old.copy(line = it + 1, endLine = it + count) }
             unmark()
         } else {
+            val lines = LineContent.own(document, marked, old.content, count)
             // A mark does not grow with what the user types at an end of its lines.
             if (mark?.takeIf { it.isValid && isWhole(it, lines) } == null) mark(document, lines)
             inProposal = isProposal

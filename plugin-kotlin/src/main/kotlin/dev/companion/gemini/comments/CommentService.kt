@@ -225,10 +225,8 @@ class CommentService(private val project: Project) : Disposable {
     private fun updateSoon() {
         if (comments.isEmpty() || !updateScheduled.compareAndSet(false, true)) return
         after(UPDATE_INTERVAL_MILLIS) {
-            project.later {
-                updateScheduled.set(false)
-                update()
-            }
+            updateScheduled.set(false)
+            project.later(::update)
         }
     }
 

@@ -32,6 +32,16 @@ internal object LineContent {
     fun oneLine(text: CharSequence): String = text.replace(BLANKS, " ").trim(' ')
 
     /**
+     * Returns the [count] lines at an end of [lines] that have [content]: a mark also grows to new lines that begin or
+     * end like its own. Returns [lines] if it has not grown, or between its own.
+     */
+    fun own(document: Document, lines: IntRange, content: String, count: Int): IntRange {
+        if (lines.count() <= count) return lines
+        val ends = listOf(lines.last - count + 1..lines.last, lines.first until lines.first + count)
+        return ends.find { of(document, it) == content } ?: lines
+    }
+
+    /**
      * Returns the lines with the content of [comment] that are nearest to its own; null if there are none. For many
      * comments that takes long, so not on the EDT. [document] must not change meanwhile.
      */
