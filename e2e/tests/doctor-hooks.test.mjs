@@ -59,6 +59,10 @@ const CASES = {
       settings: { 'hooksConfig.enabled': false },
       says: /all are off by hooksConfig\.enabled/,
     }],
+    ['hooks are off, by a text', [SERVER], {
+      settings: { 'hooksConfig.enabled': 'False' },
+      says: /all are off by hooksConfig\.enabled/,
+    }],
     ['one hook is off', ALL.slice(1), {
       settings: { 'hooksConfig.disabled': ['companion-before-prompt'] },
       says: /companion-before-prompt[^]*does not work: comments/,
@@ -160,6 +164,11 @@ test('an administrator turns hooks off for all users', async (t) => {
   assert.ok(commands.has(SERVER) && !commands.has(PROMPT));
   const { text } = await examine(sandbox, { env: cli.env });
   assert.ok(text.includes(`all are off by hooksConfig.enabled in ${file}`), text);
+  fs.chmodSync(etc, 0o777);
+  assert.ok((await cli.run()).commands.has(PROMPT));
+  const unsafe = await examine(sandbox, { env: cli.env });
+  assert.ok(unsafe.text.includes(`it does not read ${file}, `), unsafe.text);
+  assert.doesNotMatch(unsafe.text, /all are off/);
 });
 
 test('doctor sees whether hooks reach the companion, and a program of another version', async (t) => {

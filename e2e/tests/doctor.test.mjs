@@ -229,7 +229,8 @@ describe('doctor', { concurrency: 4 }, () => {
 
   test('the CLI also reads variables from a file .env', async (t) => {
     const sandbox = sandboxOf(t);
-    settings(sandbox, true, '.gemini', { security: { folderTrust: { enabled: false } } });
+    const trusting = { security: { folderTrust: { enabled: false } } };
+    settings(sandbox, true, '.gemini', trusting);
     await Companion.start(sandbox);
     const file = sandbox.file('.gemini/.env', 'A=1\nexport GEMINI_CLI_IDE_SERVER_PORT="1"\n');
     const text = `the CLI also reads GEMINI_CLI_IDE_SERVER_PORT from ${file}; doctor does not`;
@@ -241,8 +242,15 @@ describe('doctor', { concurrency: 4 }, () => {
     const ofProject = sandbox.file('.env', 'GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=x\n');
     const ignored = bad(await examine(sandbox)).map(({ text }) => text);
     assert.deepEqual(ignored, [
-      `the CLI ignores GEMINI_CLI_IDE_SERVER_STDIO_COMMAND in ${ofProject}; write them into ~/.gemini/.env`,
+      `the CLI ignores GEMINI_CLI_IDE_SERVER_STDIO_COMMAND in ${ofProject}; set them in the terminal`,
     ]);
+    // The client reads only the nearest file.
+    fs.mkdirSync(path.join(sandbox.home, '.gemini'), { recursive: true });
+    fs.writeFileSync(path.join(sandbox.home, '.gemini', '.env'), 'GEMINI_CLI_IDE_SERVER_PORT=1\n');
+    const ofHome = async () => (await examine(sandbox)).text.includes('also reads');
+    assert.equal(await ofHome(), false);
+    settings(sandbox, true, '.gemini', { ...trusting, advanced: { ignoreLocalEnv: true } });
+    assert.equal(await ofHome(), true, 'the one of the project is ignored');
     sandbox.file('.gemini/.env', 'export GEMINI_CLI_IDE_SERVER_PORT="1"\n');
     assert.deepEqual(notes(await examine(sandbox, { env })), [], 'the terminal’s own has priority');
   });

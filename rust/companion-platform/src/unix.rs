@@ -57,6 +57,19 @@ pub fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
+/// Whether a file, each folder above it, and each link among them belong to root, and nobody else can
+/// write to them. On Windows this is not known, so it is true.
+pub fn only_root_can_change(file: &Path) -> bool {
+    let real = file.canonicalize().unwrap_or_default();
+    file.ancestors().chain(real.ancestors()).all(|path| {
+        let (Ok(entry), Ok(target)) = (rustix::fs::lstat(path), rustix::fs::stat(path)) else {
+            return false;
+        };
+        let mode = Mode::from_raw_mode(target.st_mode);
+        entry.st_uid == 0 && target.st_uid == 0 && !mode.intersects(Mode::WGRP | Mode::WOTH)
+    })
+}
+
 /// Renames a file or a folder, unless there is something at `to`.
 ///
 /// # Errors

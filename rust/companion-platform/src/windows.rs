@@ -66,6 +66,11 @@ pub fn open_plain_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Whether nobody but root can change a file. Windows has no root, so it is true.
+pub fn only_root_can_change(_file: &Path) -> bool {
+    true
+}
+
 /// Renames a file or a folder, unless there is something at `to`.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Finds variables that the client reads from a file `.env` when it starts (`findEnvFile` in `settings.ts`).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use companion_platform::read_plain_file;
 use serde_json::Value;
 
-use super::settings::{Settings, user_settings};
+use super::settings::{Settings, client_home, is_on, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;
 
@@ -34,12 +34,18 @@ impl EnvFile {
             return None;
         }
         let own = environment.profile.installation.settings;
-        let in_dir = |dir: &Path| [dir.join(own).join(FILE), dir.join(FILE)];
-        let of_user = user_settings(environment).with_file_name(FILE);
-        let at_home = environment.home().map(|home| Path::new(&home).join(FILE));
-        let in_dirs = environment.cwd.ancestors().flat_map(in_dir);
-        let mut files = in_dirs.chain([of_user]).chain(at_home);
-        let path = files.find(|file| file.exists())?;
+        let home = PathBuf::from(client_home(environment));
+        let setting = settings.all("advanced.ignoreLocalEnv").next();
+        let ignores_local = setting.and_then(|(value, _)| is_on(value)).unwrap_or_default();
+        let mut files = Vec::new();
+        for dir in environment.cwd.ancestors() {
+            files.push(dir.join(own).join(FILE));
+            if !ignores_local || dir == home {
+                files.push(dir.join(FILE));
+            }
+        }
+        files.extend([user_settings(environment).with_file_name(FILE), home.join(FILE)]);
+        let path = files.into_iter().find(|file| file.exists())?;
         let content = read_plain_file(&path, MAX_FILE).ok()?;
         let content = String::from_utf8_lossy(&content);
         let names: Vec<_> = content.lines().filter_map(name).collect();

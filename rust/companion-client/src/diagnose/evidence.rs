@@ -10,7 +10,7 @@ use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed, shown};
 use super::program::ClientProgram;
 use super::runner::Runner;
-use super::settings::IdeMode;
+use super::settings::{IdeMode, Unread};
 use super::text::{list, place};
 use super::trust::Trust;
 use super::{Finding, Level, Subject};
@@ -220,9 +220,8 @@ fn environment(facts: &Facts, found: &mut Evidence) {
             found.note(format!("the CLI also reads {names} from {file}; doctor does not"));
         }
         if !ignored.is_empty() {
-            let (names, folder) = (ignored.join(", "), environment.profile.installation.settings);
-            found
-                .bad(format!("the CLI ignores {names} in {file}; write them into ~/{folder}/.env"));
+            let names = ignored.join(", ");
+            found.bad(format!("the CLI ignores {names} in {file}; set them in the terminal"));
         }
     }
     if let Some(name) = names.auth_token.filter(|name| environment.set(name).is_some()) {
@@ -295,12 +294,17 @@ fn client(facts: &Facts, found: &mut Evidence) {
             found.bad(format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"));
         }
     }
-    if let Some(file) = &facts.reset {
+    for (file, why) in &facts.unread {
         let file = file.display();
-        found.bad(format!(
-            "{file} is not valid JSON: when it starts, it writes empty settings in its place, and \
-             keeps yours as {file}.corrupted"
-        ));
+        match why {
+            Unread::Reset => found.bad(format!(
+                "{file} is not valid JSON: when it starts, it writes empty settings in its place, and \
+                 keeps yours as {file}.corrupted"
+            )),
+            Unread::Unsafe => found.note(format!(
+                "it does not read {file}, because not only root can change it or a folder above it"
+            )),
+        }
     }
     let tested = installation.tested;
     match &facts.client_program {

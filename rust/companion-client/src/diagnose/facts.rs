@@ -1,5 +1,6 @@
 //! Collects the facts for a diagnosis. Does all IO: it reads files and calls companions.
 
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -9,7 +10,7 @@ use super::env_file::EnvFile;
 use super::hooks::Hooks;
 use super::probe::{ANSWER_TIMEOUT, Failure, Probed, over_http, over_stdio};
 use super::program::ClientProgram;
-use super::settings::{IdeMode, Settings};
+use super::settings::{IdeMode, Settings, Unread};
 use super::trust::Trust;
 use crate::discover::{
     Candidate, Connection, Environment, Origin, Plan, Route, Search, Target, Token,
@@ -55,8 +56,8 @@ pub struct Facts {
     pub worktree_of: Option<PathBuf>,
     /// The file from which the client reads variables of its connection, if there is one.
     pub env_file: Option<EnvFile>,
-    /// The file of the project's settings that the client will replace by empty ones.
-    pub reset: Option<PathBuf>,
+    /// The files of settings that the client does not read.
+    pub unread: Vec<(PathBuf, Unread)>,
     /// Whether the client's IDE mode is on.
     pub ide_mode: IdeMode,
     /// The client's program.
@@ -101,7 +102,7 @@ impl Facts {
         let trust = settings.as_ref().ok().map(|settings| settings.trust().clone());
         Self {
             env_file: settings.as_ref().ok().and_then(|all| EnvFile::of(&environment, all)),
-            reset: settings.as_ref().ok().and_then(Settings::reset).map(Path::to_owned),
+            unread: settings.as_ref().map(Settings::unread).unwrap_or_default().to_owned(),
             elsewhere: elsewhere(&environment),
             foreign_folder: foreign_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
@@ -192,13 +193,25 @@ fn is_proxy(value: &str, schemes: &[&str]) -> bool {
         Some((name, port)) if !port.ends_with(']') => (name, port),
         _ => (host, ""),
     };
-    let is_host = |name: &str| !name.is_empty() && !name.contains([' ', '%', '^', '<', '>', '|']);
     let has_both =
         user.split_once(':').is_some_and(|both| !both.0.is_empty() && !both.1.is_empty());
     decode_uri_component(name).as_deref().is_some_and(is_host)
         && !rest.contains(['/', '\\', '?', '#'])
         && (port.is_empty() || port.parse::<u16>().is_ok())
         && (!has_both || decode_uri_component(user).is_some())
+}
+
+/// Whether a text without escapes is a host of a URL: an IPv6 address in brackets, or a text without the
+/// characters that the standard forbids. JavaScript reads four numbers as an IPv4 address.
+fn is_host(name: &str) -> bool {
+    if let Some(address) = name.strip_prefix('[') {
+        return address.strip_suffix(']').is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
+    }
+    let numbers: Result<Vec<u32>, _> = name.split('.').map(str::parse).collect();
+    let is_no_address =
+        numbers.is_ok_and(|all| all.len() == 4 && all.iter().any(|number| *number > 255));
+    let is_forbidden = |c: char| c.is_ascii_control() || " #%/:<>?@[\\]^|".contains(c);
+    !name.is_empty() && !name.contains(is_forbidden) && !is_no_address
 }
 
 /// Calls a companion at each host where the client looks.
@@ -345,6 +358,14 @@ mod tests {
             ("http://p^x:1", false, false),
             ("http://p<x>:1", false, false),
             ("http://p|x:1", false, false),
+            ("http://pr%2foxy:1", false, false),
+            ("http://pr%40oxy", false, false),
+            ("http://pr%00oxy", false, false),
+            ("http://[::1", false, false),
+            ("http://[proxy]:1", false, false),
+            ("http://10.0.0.300:3128", false, false),
+            ("http://10.1:3128", true, true),
+            ("http://proxy.10.example:3128", true, true),
         ] {
             for (client, is_valid) in [(&GEMINI, gemini), (&QWEN, qwen)] {
                 let vars = [("https_proxy".to_owned(), value.to_owned())].into();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::enablement::disabling_rule;
 use super::runner::{Runner, RunnerProblem};
-use super::settings::{Settings, read, user_settings};
+use super::settings::{Settings, is_on, read, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;
 
@@ -159,7 +159,7 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
     }
     let (setting, off) = switches.all;
     if let Some((value, file)) = settings.all(setting).next()
-        && is(value, off)
+        && is_on(value).unwrap_or_default() == off
     {
         obstacles.push(HookObstacle::SwitchedOff(setting, file.to_owned()));
     }
@@ -175,17 +175,6 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
         }
     }
     obstacles
-}
-
-/// Whether a switch has the value `expected`, as the client reads it: a text may be in place of it, and
-/// null is false.
-fn is(value: &Value, expected: bool) -> bool {
-    match value {
-        Value::Bool(value) => *value == expected,
-        Value::String(text) => text == if expected { "true" } else { "false" },
-        Value::Null => !expected,
-        _ => false,
-    }
 }
 
 fn is_empty_list(value: &Value) -> bool {

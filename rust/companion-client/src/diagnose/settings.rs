@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::read_plain_file;
+use companion_platform::{only_root_can_change, read_plain_file};
 use companion_protocol::profile::{Base, ClientProfile, Installation};
 use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
@@ -44,7 +44,9 @@ impl IdeMode {
         {
             return Self::Sandboxed(file.to_owned());
         }
-        match settings.all("ide.enabled").find_map(|(value, file)| Some((value.as_bool()?, file))) {
+        let switch =
+            settings.all("ide.enabled").find_map(|(value, file)| Some((is_on(value)?, file)));
+        match switch {
             Some((true, file)) => Self::On(file.to_owned()),
             Some((false, file)) => Self::Off(file.to_owned()),
             None => Self::Unset,
@@ -67,9 +69,17 @@ impl IdeMode {
 pub struct Settings {
     /// The existing files, by priority, including those of a project that is not trusted.
     files: Vec<SettingsFile>,
-    /// The project's file, if the client will replace it because it is not JSON.
-    reset: Option<PathBuf>,
+    unread: Vec<(PathBuf, Unread)>,
     trust: Trust,
+}
+
+/// Why a client starts, but does not read a file of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It is not JSON. The client replaces it by empty settings when it starts.
+    Reset,
+    /// Another user than root can change it, or a folder above it.
+    Unsafe,
 }
 
 #[derive(Clone, Debug)]
@@ -92,21 +102,26 @@ impl Settings {
         let defaults = system_defaults(environment, &system);
         let project = environment.cwd.join(environment.profile.installation.settings).join(FILE);
         let project = Some(project).filter(|_| !is_home(environment));
-        let mut settings = Self { files: Vec::new(), reset: None, trust: Trust::Trusted };
-        for (path, is_of_project) in [
-            (Some(system), false),
-            (project, true),
-            (Some(user_settings(environment)), false),
-            (Some(defaults), false),
+        let mut settings = Self { files: Vec::new(), unread: Vec::new(), trust: Trust::Trusted };
+        let Installation { allows_bom, resets_settings, asks_for_root, .. } =
+            environment.profile.installation;
+        for (path, is_of_project, is_of_system) in [
+            (Some(system), false, true),
+            (project, true, false),
+            (Some(user_settings(environment)), false, false),
+            (Some(defaults), false, true),
         ] {
             let Some(path) = path else { continue };
-            let Installation { allows_bom, resets_settings, .. } = environment.profile.installation;
+            if is_of_system && asks_for_root && path.exists() && !only_root_can_change(&path) {
+                settings.unread.push((path, Unread::Unsafe));
+                continue;
+            }
             match read(&path, allows_bom) {
                 Some(Ok(content)) if content.is_object() => {
                     settings.files.push(SettingsFile { path, content, is_of_project });
                 }
                 Some(Err(Unreadable::NotJson)) if is_of_project && resets_settings => {
-                    settings.reset = Some(path);
+                    settings.unread.push((path, Unread::Reset));
                 }
                 Some(_) => return Err(path),
                 None => {}
@@ -121,9 +136,9 @@ impl Settings {
         &self.trust
     }
 
-    /// The project's file, if the client replaces it by empty settings when it starts.
-    pub(super) fn reset(&self) -> Option<&Path> {
-        self.reset.as_deref()
+    /// The files that the client does not read.
+    pub(super) fn unread(&self) -> &[(PathBuf, Unread)] {
+        &self.unread
     }
 
     /// The values of a setting such as `ide.enabled`, by priority, each with its file.
@@ -152,7 +167,7 @@ fn is_home(environment: &Environment) -> bool {
 }
 
 /// Returns the home folder by the client's rule.
-fn client_home(environment: &Environment) -> String {
+pub(super) fn client_home(environment: &Environment) -> String {
     let home = environment.profile.installation.home.and_then(|name| environment.set(name));
     home.map(str::to_owned).or_else(|| environment.home()).unwrap_or_default()
 }
@@ -184,6 +199,12 @@ pub(super) fn read(file: &Path, allows_bom: bool) -> Option<Result<Value, Unread
     Some(parse_with_comments(text).map_err(|_| Unreadable::NotJson))
 }
 
+/// Reads a switch of the settings as the client does: a text may be in its place
+/// (`buildPrimitiveSchema`).
+pub(super) fn is_on(value: &Value) -> Option<bool> {
+    value.as_bool().or_else(|| value.as_str()?.to_ascii_lowercase().parse().ok())
+}
+
 /// The byte order mark. Windows' Notepad and PowerShell 5 write it.
 const BOM: char = '\u{feff}';
 
@@ -193,7 +214,7 @@ pub fn corrects_edits(environment: &Environment) -> bool {
     let Some(setting) = environment.profile.installation.no_correction else { return false };
     let Ok(settings) = Settings::read(environment) else { return true };
     // The CLI may come to trust the folder while it runs, so both answers count.
-    let first = |mut values: Values<'_>| values.find_map(|(value, _)| value.as_bool());
+    let first = |mut values: Values<'_>| values.find_map(|(value, _)| is_on(value));
     [first(settings.values(setting, true)), first(settings.values(setting, false))]
         .contains(&Some(false))
 }

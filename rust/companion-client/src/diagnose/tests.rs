@@ -83,7 +83,7 @@ fn connected() -> Facts {
         accepts_own_token: false,
         elsewhere: Vec::new(),
         env_file: None,
-        reset: None,
+        unread: Vec::new(),
         foreign_folder: None,
         worktree_of: None,
         ide_mode: IdeMode::On("/home/me/.gemini/settings.json".into()),

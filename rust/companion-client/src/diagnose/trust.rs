@@ -38,7 +38,7 @@ impl Trust {
         if is(profile.decides, "true").is_some() {
             return Ok(Self::Trusted);
         }
-        let switch = settings.of_operators(SWITCH).find_map(|(value, _)| value.as_bool());
+        let switch = settings.of_operators(SWITCH).find_map(|(value, _)| settings::is_on(value));
         if !switch.unwrap_or(profile.is_enabled) {
             return Ok(Self::Trusted);
         }

@@ -94,6 +94,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         ],
         allows_bom: false,
         resets_settings: false,
+        asks_for_root: true, // `loadSystemFile` in `settings.ts`
         no_correction: Some("tools.disableLLMCorrection"), // `settingsSchema.js`
     },
 };
@@ -180,6 +181,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         ignored_in_env_file: &[],
         allows_bom: true,      // `stripUtf8Bom` in `loadAndMigrate`
         resets_settings: true, // `loadAndMigrate` in `settings.ts`
+        asks_for_root: false,
         no_correction: None,
     },
 };

@@ -116,6 +116,8 @@ pub struct Installation {
     /// Whether it replaces a project's settings that are not JSON by empty ones when it starts.
     /// Otherwise it does not start.
     pub resets_settings: bool,
+    /// Whether it reads the system's settings only if nobody but root can change them.
+    pub asks_for_root: bool,
     /// The setting that, if it is `false`, lets a model correct an edit that does not fit.
     pub no_correction: Option<&'static str>,
 }
