@@ -147,6 +147,7 @@ fn the_files_of_ended_companions_are_removed_and_no_others() {
     remove(&["--yes"]);
     assert!(files().is_empty());
     assert!(!state.parent().unwrap().exists());
+    assert!(!qwen.exists() && qwen.parent().unwrap().is_dir());
 }
 
 #[test]

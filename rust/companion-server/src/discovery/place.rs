@@ -44,7 +44,7 @@ impl DiscoveryDir {
     }
 
     /// Whether the folder may be missing.
-    pub(super) fn is_optional(&self) -> bool {
+    pub(crate) fn is_optional(&self) -> bool {
         self.optional
     }
 

@@ -38,6 +38,10 @@ pub fn remove_left(dry_run: bool) -> Vec<(PathBuf, io::Result<()>)> {
             && let Ok(Some(dir)) = place.open()
         {
             found.push((place.path(), discovery::remove_ended(profile.naming, &dir, dry_run)));
+            // Nothing else empties the client's own folder.
+            if !dry_run && place.is_optional() {
+                let _ = std::fs::remove_dir(place.path());
+            }
         }
     }
     found.retain(|(_, has_files)| !matches!(has_files, Ok(false)));
