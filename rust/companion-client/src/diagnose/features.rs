@@ -79,6 +79,9 @@ impl HookObstacle {
         let name = client.name;
         match self {
             Self::NotInstalled => "the companion's extension is not installed".to_owned(),
+            Self::Incomplete { file, .. } => {
+                format!("{} is of an earlier version and lacks some hooks", file.display())
+            }
             Self::Broken { file, .. } => {
                 format!("the extension's file {} is missing or invalid", file.display())
             }
@@ -103,9 +106,6 @@ impl HookObstacle {
             Self::Program(program, problem) => {
                 format!("they run {}, which {}", program.display(), problem.reason())
             }
-            Self::Incomplete(file) => {
-                format!("{} is of an earlier version and lacks some hooks", file.display())
-            }
         }
     }
 
@@ -118,11 +118,11 @@ impl HookObstacle {
     pub fn fix(&self, client: &ClientProfile) -> String {
         match self {
             Self::NotInstalled => "Run gemini-companion setup.".to_owned(),
-            Self::Broken { is_linked: true, .. } => {
+            Self::Broken { is_linked: true, .. } | Self::Incomplete { is_linked: true, .. } => {
                 "Link or install your own extension again.".to_owned()
             }
             // Setup keeps an extension that the user has installed.
-            Self::Broken { .. } | Self::Incomplete(_) => {
+            Self::Broken { .. } | Self::Incomplete { .. } => {
                 "Run gemini-companion setup, or install your own extension again.".to_owned()
             }
             Self::SafeMode(variable) => format!("Unset {variable}."),

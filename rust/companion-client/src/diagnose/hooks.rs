@@ -46,7 +46,12 @@ pub enum HookObstacle {
     /// The program that the hooks run does not work.
     Program(PathBuf, RunnerProblem),
     /// The extension has no hook for some events, so it is of an earlier version.
-    Incomplete(PathBuf),
+    Incomplete {
+        /// The file with its hooks.
+        file: PathBuf,
+        /// As of [`HookObstacle::Broken`].
+        is_linked: bool,
+    },
 }
 
 /// The companion's hooks in a client.
@@ -119,7 +124,7 @@ impl Hooks {
             }
         }
         if !complete {
-            obstacles.push(HookObstacle::Incomplete(file));
+            obstacles.push(HookObstacle::Incomplete { file, is_linked });
         }
         let runner = failing.or(runners.first()).cloned();
         Self { obstacles, events, runner, server_off: server_off(environment) }
@@ -266,7 +271,7 @@ mod tests {
 
     /// Setup would leave it alone.
     #[test]
-    fn an_extension_that_is_linked_to_a_folder_that_is_gone_is_installed_and_broken() {
+    fn an_extension_that_is_linked_to_a_folder_that_is_gone_or_old_is_linked_again() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().to_str().unwrap().to_owned();
         let vars = ["HOME", "USERPROFILE"].map(|name| (name.to_owned(), home.clone()));
@@ -277,11 +282,22 @@ mod tests {
         let gone = dir.path().join("gone");
         let link = json!({ "type": "link", "source": gone }).to_string();
         fs::write(folder.join(".gemini-extension-install.json"), link).unwrap();
-        let obstacles = Hooks::of(&environment).obstacles;
-        let [obstacle] = obstacles.as_slice() else { panic!("{obstacles:?}") };
-        let missing = gone.join("gemini-extension.json").display().to_string();
-        assert!(obstacle.reason(&GEMINI).contains(&missing), "{obstacle:?}");
-        assert_eq!(obstacle.fix(&GEMINI), "Link or install your own extension again.");
+        let obstacle = || {
+            let [obstacle] = &Hooks::of(&environment).obstacles[..] else { panic!() };
+            obstacle.clone()
+        };
+        let (manifest, file) = (gone.join("gemini-extension.json"), gone.join("hooks/hooks.json"));
+        let fix = "Link or install your own extension again.";
+        for (content, missing) in [(None, &manifest), (Some(json!({ "hooks": {} })), &file)] {
+            if let Some(content) = content {
+                fs::create_dir_all(gone.join("hooks")).unwrap();
+                fs::write(&manifest, "{}").unwrap();
+                fs::write(&file, content.to_string()).unwrap();
+            }
+            let obstacle = obstacle();
+            assert!(obstacle.reason(&GEMINI).contains(missing.to_str().unwrap()), "{obstacle:?}");
+            assert_eq!(obstacle.fix(&GEMINI), fix);
+        }
     }
 
     #[test]

@@ -431,7 +431,7 @@ fn obstacle_table() -> String {
         (&GEMINI, HookObstacle::NotInstalled),
         (&GEMINI, HookObstacle::Broken { file: file("hooks/hooks.json"), is_linked: false }),
         (&GEMINI, HookObstacle::Broken { file: file("linked/hooks/hooks.json"), is_linked: true }),
-        (&GEMINI, HookObstacle::Incomplete(file("hooks/hooks.json"))),
+        (&GEMINI, HookObstacle::Incomplete { file: file("hooks/hooks.json"), is_linked: false }),
         (&GEMINI, HookObstacle::Disabled("!/*".to_owned(), file("extension-enablement.json"))),
         (&GEMINI, HookObstacle::SwitchedOff("hooksConfig.enabled", file("settings.json"))),
         (&QWEN, HookObstacle::SwitchedOff("disableAllHooks", file("settings.json"))),
@@ -480,7 +480,7 @@ fn kind(obstacle: &HookObstacle) -> usize {
         HookObstacle::Disabled(..) => 4,
         HookObstacle::SwitchedOff(..) => 5,
         HookObstacle::NamesOff(..) => 6,
-        HookObstacle::Incomplete(_) => 7,
+        HookObstacle::Incomplete { .. } => 7,
         HookObstacle::Program(_, problem) => match problem {
             RunnerProblem::NoFile => 8,
             RunnerProblem::NotInPath => 9,
