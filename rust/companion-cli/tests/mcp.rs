@@ -39,6 +39,19 @@ fn an_editor_without_open_files_is_no_failure() {
 }
 
 #[test]
+fn the_users_arguments_outweigh_those_of_the_clients_bridge() {
+    let companion = Companion::start("project");
+    let rule = format!("/work={}", companion.project.display());
+    for (args, is_found) in [(vec!["mcp"], false), (vec!["mcp", "--map", &rule], true)] {
+        let mut mcp = companion.command(&args);
+        mcp.env("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "gemini-companion");
+        mcp.env("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", r#"["bridge", "--workspace", "/"]"#);
+        let result = call(mcp, TOOL, &json!({}))["result"].take();
+        assert_eq!(result["isError"].is_null(), is_found, "{args:?}: {result}");
+    }
+}
+
+#[test]
 fn a_call_that_fails_has_the_reason() {
     for (tool, arguments, expected) in [
         ("openDiff", json!({}), "Unknown tool: openDiff"),
