@@ -275,3 +275,12 @@ test('on a disk that is full in the middle a step is done or leaves nothing', as
     for (const outcome of ['done', 'failed']) assert.ok(seen.has(`${subject} ${outcome}`), subject);
   }
 });
+
+test('settings that a container mounts stay, and the way by hand is named', async (t) => {
+  if (noNamespace) return t.skip(noNamespace);
+  const mount = 'mount --bind .gemini/settings.json .gemini/settings.json';
+  const { said, done } = await setUpOn(user(t), [], mount);
+  assert.equal(done['Gemini CLI'], 'failed');
+  assert.match(said('done'), /settings\.json is a mount of its own[^"]*; add to settings\.json/);
+  assert.equal(said('after'), said('before'));
+});

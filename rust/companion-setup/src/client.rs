@@ -64,10 +64,7 @@ pub(crate) fn plan(client: &Client) -> io::Result<Option<(Before, String)>> {
         text => turn_on(&text?)?,
     };
     if change.is_some() {
-        check_place(file).and_then(|()| check_changeable(file)).map_err(|error| {
-            let fix = "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
-            io::Error::new(error.kind(), format!("{error}; {fix}"))
-        })?;
+        check_place(file).and_then(|()| check_changeable(file)).map_err(by_hand)?;
     }
     Ok(change)
 }
@@ -122,11 +119,23 @@ pub(crate) fn becomes(settings: &str, on: &str) -> bool {
 pub(crate) fn write(file: &Path, text: &str, backup: Option<&Path>) -> io::Result<()> {
     let Some(backup) = backup else { return replace(file, text) };
     replace_with(backup, &fs::read(file)?, Some(fs::metadata(file)?.permissions()))?;
-    replace(file, text).inspect_err(|_| {
+    replace(file, text).map_err(|error| {
         if let Err(error) = fs::remove_file(backup) {
             log::warn!("{}: {error}", backup.display());
         }
+        by_hand(error)
     })
+}
+
+/// Adds the way by hand if setup must not change the file.
+fn by_hand(error: io::Error) -> io::Error {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    if !matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) {
+        return error;
+    }
+    let fix =
+        "add to settings.json, or to the source that generates it: \"ide\": { \"enabled\": true }";
+    io::Error::new(error.kind(), format!("{error}; {fix}"))
 }
 
 /// Returns the possible names of backups beside a file.

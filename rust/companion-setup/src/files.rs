@@ -132,8 +132,13 @@ pub(crate) fn replace_with(
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
+    match file.persist(&path) {
+        // Containers mount single files, which can be written but not replaced.
+        Err(error) if error.error.kind() == io::ErrorKind::ResourceBusy => {
+            Err(refused(format!("{} is a mount of its own", path.display())))
+        }
+        persisted => Ok(persisted.map(drop)?),
+    }
 }
 
 /// Returns the missing folders of the path, the outermost first.
