@@ -33,7 +33,7 @@ pub use worktrees::{
 pub use system::{
     PrivateDir, check_writable, current_user, foreign_owner, is_executable, is_process_alive,
     only_root_can_change, open_file, open_plain_file, others_can_rename_in, owner, parent_process,
-    process_info, rename_new, run_instead,
+    process_info, run_instead,
 };
 
 /// Reads the first bytes of a plain file, at most `limit` of them. A pipe or a device in its place does

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Pid, getuid, test_kill_process};
 
@@ -68,20 +68,6 @@ pub fn only_root_can_change(file: &Path) -> bool {
         let mode = Mode::from_raw_mode(target.st_mode);
         entry.st_uid == 0 && target.st_uid == 0 && !mode.intersects(Mode::WGRP | Mode::WOTH)
     })
-}
-
-/// Renames a file or a folder, unless there is something at `to`.
-///
-/// # Errors
-/// If there is, or if it can't be renamed.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some network disks cannot do this in one step.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !to.exists() => {
-            std::fs::rename(from, to)
-        }
-        renamed => Ok(renamed?),
-    }
 }
 
 /// Returns the parent and the command line of a process. Runs `ps` and blocks, as the client does.

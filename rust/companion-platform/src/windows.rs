@@ -71,17 +71,6 @@ pub fn only_root_can_change(_file: &Path) -> bool {
     true
 }
 
-/// Renames a file or a folder, unless there is something at `to`.
-///
-/// # Errors
-/// If there is, or if it can't be renamed.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    if to.exists() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    fs::rename(from, to)
-}
-
 /// Returns the parent and the command line of a process.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);

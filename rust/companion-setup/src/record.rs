@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{PrivateDir, STATE_FOLDER, real_path, rename_new, state_dir};
+use companion_platform::{PrivateDir, STATE_FOLDER, real_path, state_dir};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::files::{check_own, create_dir, missing_dirs, ok_if_missing, remove_em
 use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::report::Outcome;
-use crate::staging::{Staging, sweep};
+use crate::staging::sweep;
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -119,13 +119,26 @@ impl InstallManifest {
     pub(crate) fn open(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;
         let path = file.with_extension("lock");
-        let lock = Lock::take(&path, || create_recorded(&file)).map_err(|error| {
+        let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        let mut made = Vec::new();
+        let create_dir = || {
+            let missing = missing_dirs(&dir);
+            // One may be a link to nowhere.
+            missing.iter().try_for_each(|dir| check_own(dir))?;
+            made.extend(missing);
+            create_private(&dir)
+        };
+        let lock = Lock::take(&path, create_dir).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })?;
-        let mut content = read(&file)?;
-        // This folder is the product's, whatever the manifest says.
-        content.dirs.extend(file.parent().map(Path::to_owned));
+        let content = read(&file)?;
         let mut manifest = Self { file, content, lock: Some(lock) };
+        if !made.is_empty() {
+            manifest.content.dirs.extend(made);
+            manifest.write()?;
+        }
+        // This folder is the product's, whatever the manifest says.
+        manifest.content.dirs.insert(dir);
         manifest.take_up_left()?;
         let above = manifest.file.ancestors().skip(1);
         above.take_while(|dir| check_own(dir).is_ok()).for_each(sweep);
@@ -301,35 +314,6 @@ impl Drop for InstallManifest {
 /// The name of a manifest whose folders are being removed. It begins as that of each temporary file.
 const LEFT: &str = ".companion-setup-left.json";
 
-/// Creates the missing folders of the manifest's file in one step, with a manifest that names them. So
-/// the next run removes them, however early this one is killed.
-fn create_recorded(file: &Path) -> io::Result<()> {
-    let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let dirs = missing_dirs(dir);
-    if let Some(outermost) = dirs.first().cloned() {
-        check_own(&outermost)?; // it may be a link to nowhere
-        let dirs = dirs.into_iter().collect();
-        let created = create_at_once(&outermost, file, &Content { dirs, items: Vec::new() });
-        // It also fails if another run was first.
-        if !outermost.exists() {
-            created?;
-        }
-    }
-    check_own(dir)
-}
-
-fn create_at_once(outermost: &Path, file: &Path, content: &Content) -> io::Result<()> {
-    let above = outermost.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let staging = Staging::in_dir(above)?;
-    let staged = staging.path("created");
-    let inner = file.strip_prefix(outermost).map_err(io::Error::other)?;
-    let staged_file = staged.join(inner);
-    create_private(staged_file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-    replace(&staged_file, &content.text()?)?;
-    // A server may have created the folder meanwhile, and use it.
-    rename_new(&staged, outermost)
-}
-
 /// Creates the folder of the manifest as servers do, which keep their files in it.
 fn create_private(dir: &Path) -> io::Result<()> {
     if !dir.exists() {
@@ -377,22 +361,6 @@ fn newest_version(manifest: &Value) -> Option<Version> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_that_a_server_has_just_created_is_not_replaced() {
-        use std::os::unix::fs::MetadataExt;
-
-        let dir = tempfile::tempdir().unwrap();
-        let folder = PrivateDir::open(dir.path(), &[STATE_FOLDER]).unwrap().path().to_owned();
-        let file = folder.join("setup.json");
-        let before = fs::metadata(&folder).unwrap().ino();
-        create_at_once(&folder, &file, &Content::default()).unwrap_err();
-        assert_eq!(fs::metadata(&folder).unwrap().ino(), before);
-        assert!(!file.exists());
-        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
-        assert_eq!(left.len(), 1, "{left:?}");
-    }
 
     #[test]
     fn what_lies_there_is_known_however_many_runs_were_killed() {
