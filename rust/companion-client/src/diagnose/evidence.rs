@@ -9,7 +9,6 @@ use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed, shown};
 use super::program::ClientProgram;
-use super::runner::Runner;
 use super::settings::{IdeMode, Unread};
 use super::text::{list, place};
 use super::trust::Trust;
@@ -335,7 +334,7 @@ fn client(facts: &Facts, found: &mut Evidence) {
 /// Reports the hooks, and each feature that does not work without them.
 fn hooks(facts: &Facts, found: &mut Evidence) {
     let client = facts.environment.profile;
-    let Hooks { obstacles, runner, server_off, .. } = &facts.hooks;
+    let Hooks { obstacles, program, server_off, .. } = &facts.hooks;
     // A user without the extension may not want these features.
     let level = match obstacles.first() {
         Some(HookObstacle::NotInstalled) => Level::Note,
@@ -348,11 +347,11 @@ fn hooks(facts: &Facts, found: &mut Evidence) {
         }
         found.add(level, text);
     }
-    if let (true, Some(Runner { program, problem: None })) = (obstacles.is_empty(), runner) {
+    if let (true, Some(program)) = (obstacles.is_empty(), program) {
         found.good(format!("they run {program}"));
     }
     for feature in missing(client, &facts.hooks) {
-        found.add(level, format!("does not work: {}", feature.name));
+        found.add(level, format!("does not work: {feature}"));
     }
     if let Some(why) = server_off {
         found.note(format!("does not work: the model asks for problems; {why}"));

@@ -2,75 +2,42 @@
 //!
 //! `docs/troubleshooting.md` has these tables, and a test compares them.
 
-use companion_protocol::hook::HookEventKind;
+use companion_protocol::hook::HookEventKind::{
+    self, AfterAgent, AfterTool, BeforeAgent, BeforeTool, Notification,
+};
 use companion_protocol::profile::ClientProfile;
 
 use super::hooks::{HookObstacle, Hooks};
 use super::runner::RunnerProblem;
 
-/// A feature that needs hooks.
-pub(super) struct Feature {
-    /// Its name for users.
-    pub name: &'static str,
-    /// The hooks that it needs.
-    pub hooks: &'static [HookEventKind],
-    /// Whether a client of this profile has it.
-    pub is_for: fn(&ClientProfile) -> bool,
-}
-
-const EVERY: fn(&ClientProfile) -> bool = |_| true;
+/// The name of a feature for users, and the hooks that it needs.
+type Feature = (&'static str, &'static [HookEventKind]);
 
 /// The features. A connection is enough for all others: context, and the review of edits that the CLI
 /// asks about.
-pub(super) const FEATURES: [Feature; 7] = [
-    Feature {
-        name: "a rejection with a reason, and the CLI goes on",
-        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool, HookEventKind::BeforeAgent],
-        is_for: EVERY,
-    },
-    Feature {
-        name: "comments on lines, with the next prompt",
-        hooks: &[HookEventKind::BeforeAgent],
-        is_for: EVERY,
-    },
-    Feature {
-        name: "problems for the model after an edit",
-        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool],
-        is_for: EVERY,
-    },
-    Feature {
-        name: "the list of changes by prompt, and their revert",
-        hooks: &[HookEventKind::BeforeTool, HookEventKind::AfterTool, HookEventKind::BeforeAgent],
-        is_for: EVERY,
-    },
-    Feature {
-        name: "the review of every edit, also in YOLO mode",
-        hooks: &[HookEventKind::BeforeTool],
-        is_for: |client| client.hooks.confirms_after_hook,
-    },
-    Feature {
-        name: "the names of unsaved files for the model",
-        hooks: &[HookEventKind::BeforeAgent],
-        is_for: EVERY,
-    },
-    Feature {
-        name: "the notice that the CLI waits or has finished",
-        hooks: &[
-            HookEventKind::BeforeAgent,
-            HookEventKind::AfterAgent,
-            HookEventKind::Notification,
-        ],
-        is_for: EVERY,
-    },
+static FEATURES: [Feature; 7] = [
+    ("a rejection with a reason, and the CLI goes on", &[BeforeTool, AfterTool, BeforeAgent]),
+    ("comments on lines, with the next prompt", &[BeforeAgent]),
+    ("problems for the model after an edit", &[BeforeTool, AfterTool]),
+    ("the list of changes by prompt, and their revert", &[BeforeTool, AfterTool, BeforeAgent]),
+    (REVIEW_ALL, &[BeforeTool]),
+    ("the names of unsaved files for the model", &[BeforeAgent]),
+    ("the notice that the CLI waits or has finished", &[BeforeAgent, AfterAgent, Notification]),
 ];
 
-/// The features that do not work.
-pub(super) fn missing(client: &ClientProfile, hooks: &Hooks) -> Vec<&'static Feature> {
+/// Only a client that asks the user after its hook has this feature.
+const REVIEW_ALL: &str = "the review of every edit, also in YOLO mode";
+
+/// Returns the features that a client has.
+pub(super) fn features(client: &ClientProfile) -> impl Iterator<Item = &'static Feature> {
+    let confirms = client.hooks.confirms_after_hook;
+    FEATURES.iter().filter(move |(name, _)| confirms || *name != REVIEW_ALL)
+}
+
+/// Returns the names of the features that do not work.
+pub(super) fn missing(client: &ClientProfile, hooks: &Hooks) -> impl Iterator<Item = &'static str> {
     let runs = |event_kind: &HookEventKind| hooks.events.contains(event_kind);
-    FEATURES
-        .iter()
-        .filter(|feature| (feature.is_for)(client) && !feature.hooks.iter().all(runs))
-        .collect()
+    features(client).filter(move |(_, needed)| !needed.iter().all(runs)).map(|(name, _)| *name)
 }
 
 impl HookObstacle {

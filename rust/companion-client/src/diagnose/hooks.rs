@@ -9,7 +9,7 @@ use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
 
 use super::enablement::disabling_rule;
-use super::runner::{Runner, RunnerProblem};
+use super::runner::{RunnerProblem, problem};
 use super::settings::{Settings, is_on, read, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;
@@ -61,8 +61,8 @@ pub struct Hooks {
     pub obstacles: Vec<HookObstacle>,
     /// The events at which the client runs a hook.
     pub events: Vec<HookEventKind>,
-    /// The program that they run.
-    pub runner: Option<Runner>,
+    /// The program that they run, if they have one.
+    pub program: Option<String>,
     /// Why the client does not start the extension's MCP server, if it runs the hooks.
     pub server_off: Option<String>,
 }
@@ -114,24 +114,22 @@ impl Hooks {
         let mut programs: BTreeSet<_> =
             hooks.iter().map(|hook| first_word(&hook.command)).collect();
         programs.extend(content["mcpServers"][NAME]["command"].as_str().map(str::to_owned));
-        let runners: Vec<_> =
-            programs.iter().map(|program| Runner::of(environment, program)).collect();
-        let failing = runners.iter().find(|runner| runner.problem.is_some());
-        if let Some(Runner { program, problem: Some(problem), .. }) = failing {
-            obstacles.push(HookObstacle::Program(program.into(), problem.clone()));
-            if *problem != RunnerProblem::ProgramOfOtherVersion {
+        let failing = programs.iter().find_map(|it| Some((it, problem(environment, it)?)));
+        if let Some((program, problem)) = failing {
+            if problem != RunnerProblem::ProgramOfOtherVersion {
                 events.clear();
             }
+            obstacles.push(HookObstacle::Program(program.into(), problem));
         }
         if !complete {
             obstacles.push(HookObstacle::Incomplete { file, is_linked });
         }
-        let runner = failing.or(runners.first()).cloned();
-        Self { obstacles, events, runner, server_off: server_off(environment) }
+        let program = programs.pop_first();
+        Self { obstacles, events, program, server_off: server_off(environment) }
     }
 
     fn stopped_by(obstacle: HookObstacle) -> Self {
-        Self { obstacles: vec![obstacle], events: Vec::new(), runner: None, server_off: None }
+        Self { obstacles: vec![obstacle], events: Vec::new(), program: None, server_off: None }
     }
 }
 

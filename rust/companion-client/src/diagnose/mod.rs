@@ -29,7 +29,7 @@ pub use hooks::{HookObstacle, Hooks, hook_switches};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
 pub use program::{ClientProgram, installed};
-pub use runner::{Runner, RunnerProblem};
+pub use runner::RunnerProblem;
 pub use settings::{IdeMode, Settings, Unread, corrects_edits, user_settings};
 pub use terminal::diagnose_terminal;
 pub use trust::Trust;

@@ -7,15 +7,6 @@ use companion_platform::{is_executable, program_version};
 use super::program::find_program;
 use crate::discover::Environment;
 
-/// The program that hooks run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Runner {
-    /// The program, as a path or a name.
-    pub program: String,
-    /// Why the hooks do not work with it.
-    pub problem: Option<RunnerProblem>,
-}
-
 /// Why hooks do not work with their program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunnerProblem {
@@ -31,15 +22,9 @@ pub enum RunnerProblem {
     ProgramOfOtherVersion,
 }
 
-impl Runner {
-    /// Finds the program as the client does. Starts it, unless it is this program.
-    pub(super) fn of(environment: &Environment, program: &str) -> Self {
-        let problem = problem(environment, program);
-        Self { program: program.to_owned(), problem }
-    }
-}
-
-fn problem(environment: &Environment, program: &str) -> Option<RunnerProblem> {
+/// Finds the program as the client does, and returns why hooks do not work with it. Starts it, unless
+/// it is this program.
+pub(super) fn problem(environment: &Environment, program: &str) -> Option<RunnerProblem> {
     let file = match Path::new(program) {
         path if path.is_absolute() && !path.is_file() => return Some(RunnerProblem::NoFile),
         path if path.is_absolute() && !is_executable(path) => {

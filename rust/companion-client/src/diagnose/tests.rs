@@ -10,7 +10,7 @@ use companion_protocol::hook::HookEventKind;
 use companion_protocol::ide::IdeInfo;
 use companion_protocol::profile::{GEMINI, QWEN};
 
-use super::features::{FEATURES, Feature};
+use super::features::features;
 use super::probe::{Failure, Probed};
 use super::*;
 use crate::discover::{
@@ -92,7 +92,7 @@ fn connected() -> Facts {
         hooks: Hooks {
             obstacles: Vec::new(),
             events: HookEventKind::ALL.to_vec(),
-            runner: Some(Runner { program: "gemini-companion".to_owned(), problem: None }),
+            program: Some("gemini-companion".to_owned()),
             server_off: None,
         },
         hooks_arrived: Some(true),
@@ -209,7 +209,7 @@ fn without_hooks(obstacle: HookObstacle) -> Facts {
     let mut facts = connected();
     facts.hooks.obstacles = vec![obstacle];
     facts.hooks.events.clear();
-    facts.hooks.runner = None;
+    facts.hooks.program = None;
     facts
 }
 
@@ -415,10 +415,11 @@ fn problem_table() -> String {
 
 fn feature_table() -> String {
     let mut table = String::new();
-    for Feature { name, hooks, is_for } in FEATURES {
+    for (name, hooks) in features(&GEMINI) {
         let names = hooks.iter().map(|event_kind| format!("`{event_kind:?}`"));
         let names: Vec<_> = names.collect();
-        let only = if is_for(&QWEN) { "" } else { " (Gemini CLI)" };
+        let is_for_both = features(&QWEN).any(|(other, _)| other == name);
+        let only = if is_for_both { "" } else { " (Gemini CLI)" };
         writeln!(table, "| {name}{only} | {} |", names.join(", ")).unwrap();
     }
     table
