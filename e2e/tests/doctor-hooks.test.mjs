@@ -76,6 +76,19 @@ const CASES = {
       change: project({ hooksConfig: { enabled: false } }),
       says: /does not trust this folder, by GEMINI_CLI_TRUST_WORKSPACE/,
     }],
+    ['a server that the project allows, but not the user', ALL.slice(0, 2), {
+      settings: { 'mcp.allowed': ['other'] },
+      change: project({ mcp: { allowed: ['other', 'gemini-companion'] } }),
+      says: /asks for problems; mcp\.allowed in .*home/,
+    }],
+    ['a server that the user has disabled', ALL.slice(0, 2), {
+      change: (cli) =>
+        fs.writeFileSync(
+          path.join(cli.folder, 'mcp-server-enablement.json'),
+          JSON.stringify({ 'gemini-companion': { enabled: false } }),
+        ),
+      says: /asks for problems; .*mcp-server-enablement\.json disables it/,
+    }],
     ['only extensions of some sources', null, {
       settings: { 'security.allowedExtensions': ['^https://example\\.com/'] },
       says: /does not start: security\.allowedExtensions/,

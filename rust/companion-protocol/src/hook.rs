@@ -153,6 +153,10 @@ pub struct HookSwitches {
     /// The setting that lists patterns of the sources of extensions. If it is set, the CLI does not
     /// start with an extension that was copied into its folder.
     pub allowed_sources: Option<&'static str>,
+    /// The file with the MCP servers that the user has disabled, if the client has one.
+    pub servers: Option<&'static str>,
+    /// Whether each list `mcp.allowed` counts, and not only the one with the highest priority.
+    pub all_lists_allow: bool,
     /// The variable that, if it is `1` or `true`, turns all hooks and extensions off.
     pub safe_mode: Option<&'static str>,
     /// How the CLI decides whether it trusts a folder.

@@ -104,6 +104,7 @@ fn turn_on(text: &str) -> io::Result<Option<(Before, String)>> {
                 value.set_value(true);
                 Before::Off
             }
+            None if is_true_as_text(&enabled) => return Ok(None),
             None => return Err(invalid("\"ide.enabled\" is neither true nor false")),
         },
     };
@@ -180,6 +181,12 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     }
     // Otherwise a comment of the user would be lost.
     undone(text, Before::Off)
+}
+
+/// Returns whether the value is the text "true", which the clients read as true.
+fn is_true_as_text(property: &CstObjectProp) -> bool {
+    let text = property.value().and_then(|value| value.as_string_lit()?.decoded_value().ok());
+    text.is_some_and(|text| text.eq_ignore_ascii_case("true"))
 }
 
 /// Returns the number of comments.

@@ -43,6 +43,15 @@ fn comments_order_and_formatting_stay() {
     }
 }
 
+/// Gemini CLI reads such a text as true.
+#[test]
+fn a_text_may_turn_it_on() {
+    let made = Made::new(Os::Linux);
+    write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": \"True\"}}");
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)], "{report}");
+}
+
 #[test]
 fn of_a_key_that_is_there_twice_the_last_one_counts() {
     for (text, expected) in [

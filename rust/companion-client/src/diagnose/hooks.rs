@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use companion_protocol::hook::HookEventKind;
+use companion_protocol::hook::{HookEventKind, HookSwitches};
 use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
 
@@ -252,9 +252,23 @@ fn server_off(environment: &Environment) -> Option<String> {
     if let Some((_, file)) = settings.all("mcp.excluded").find(|(value, _)| lists(value)) {
         return Some(format!("mcp.excluded in {} lists {NAME}", file.display()));
     }
-    let (allowed, file) = settings.all("mcp.allowed").next()?;
-    (!is_empty_list(allowed) && !lists(allowed))
-        .then(|| format!("mcp.allowed in {} does not list {NAME}", file.display()))
+    let HookSwitches { servers, all_lists_allow, .. } = environment.profile.hooks.switches;
+    if let Some(file) = servers.map(|name| user_settings(environment).with_file_name(name))
+        && let Some(Ok(servers)) = read(&file, false)
+        && servers[NAME]["enabled"] == false
+    {
+        return Some(format!("{} disables it", file.display()));
+    }
+    let all = settings.all("mcp.allowed").filter(|(list, _)| list.is_array());
+    let all: Vec<_> = all.take(if all_lists_allow { usize::MAX } else { 1 }).collect();
+    let is_in_each =
+        |name| all.iter().all(|(list, _)| list.as_array().is_some_and(|it| it.contains(name)));
+    // Lists without a common name do not count.
+    if !all.first()?.0.as_array()?.iter().any(is_in_each) {
+        return None;
+    }
+    let (_, file) = all.iter().find(|(list, _)| !lists(list))?;
+    Some(format!("mcp.allowed in {} does not list {NAME}", file.display()))
 }
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ pub static GEMINI: ClientProfile = ClientProfile {
             all: ("hooksConfig.enabled", false),
             names: Some("hooksConfig.disabled"),
             allowed_sources: Some("security.allowedExtensions"),
+            servers: Some("mcp-server-enablement.json"), // `mcpServerEnablement.ts`
+            all_lists_allow: true,                       // `getConsolidatedAllowedMcpServers`
             safe_mode: None,
             trust: TrustProfile {
                 is_enabled: true,
@@ -153,6 +155,8 @@ pub static QWEN: ClientProfile = ClientProfile {
             all: ("disableAllHooks", true),
             names: None,
             allowed_sources: None,
+            servers: None,
+            all_lists_allow: false,
             safe_mode: Some("QWEN_CODE_SAFE_MODE"),
             trust: TrustProfile {
                 is_enabled: false,
