@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use companion_platform::quote;
+use companion_protocol::profile;
 
 use crate::client::Client;
 use crate::content::Files;
@@ -20,9 +21,6 @@ const NAME: &str = "gemini-companion";
 
 /// The commands that install an extension again after the user has removed it.
 const AGAIN: &str = "setup --remove, then setup";
-
-/// The files that clients add to extensions that the user installs.
-const INSTALLED: [&str; 2] = [".gemini-extension-install.json", ".qwen-extension-install.json"];
 
 /// Returns the name of the extension in the report.
 pub(crate) fn subject(client: &Client) -> String {
@@ -112,6 +110,7 @@ pub(crate) fn is_ours(dir: &Path) -> bool {
     dir.is_dir() && !is_from_client(dir)
 }
 
+/// Whether a client has added its file, as to each extension that the user installs.
 fn is_from_client(dir: &Path) -> bool {
-    INSTALLED.iter().any(|name| dir.join(name).exists())
+    profile::ALL.iter().any(|client| dir.join(client.hooks.switches.install_metadata).exists())
 }

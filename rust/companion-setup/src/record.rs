@@ -279,13 +279,7 @@ impl InstallManifest {
 
     fn write(&self) -> io::Result<()> {
         create_private(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        replace(&self.file, &self.content.text()?)
-    }
-}
-
-impl Content {
-    fn text(&self) -> io::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        replace(&self.file, &(serde_json::to_string_pretty(&self.content)? + "\n"))
     }
 }
 

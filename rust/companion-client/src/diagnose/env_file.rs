@@ -64,15 +64,12 @@ impl EnvFile {
 
 /// The variables that the client ignores in a file outside of its own folders.
 fn names_to_ignore<'a>(environment: &Environment, settings: &'a Settings) -> Vec<&'a str> {
-    let mut lists = settings.all("advanced.excludedEnvVars").peekable();
-    if lists.peek().is_none() {
+    let lists: Vec<_> = settings.all("advanced.excludedEnvVars").collect();
+    if lists.is_empty() {
         return environment.profile.installation.ignored_in_env_file.to_vec();
     }
-    let mut names = Vec::new();
-    for (list, _) in lists {
-        names.extend(list.as_array().into_iter().flatten().filter_map(Value::as_str));
-    }
-    names
+    let names = lists.iter().filter_map(|(list, _)| list.as_array()).flatten();
+    names.filter_map(Value::as_str).collect()
 }
 
 /// The name of the variable that a line sets.

@@ -102,7 +102,7 @@ impl Facts {
         let trust = settings.as_ref().ok().map(|settings| settings.trust().clone());
         Self {
             env_file: settings.as_ref().ok().and_then(|all| EnvFile::of(&environment, all)),
-            unread: settings.as_ref().map(Settings::unread).unwrap_or_default().to_owned(),
+            unread: settings.as_ref().map(|all| all.unread.clone()).unwrap_or_default(),
             elsewhere: elsewhere(&environment),
             foreign_folder: foreign_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
@@ -222,17 +222,13 @@ fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Probed {
 }
 
 fn is_at_other_host(environment: &Environment, plan: &Plan) -> bool {
-    if environment.container.is_none() || environment.hosts().len() > 1 {
-        return false;
-    }
-    let first = plan.routes.iter().find_map(|route| match route.target {
-        Target::Http { host, port } => Some((host, port)),
+    let (Some(_), [host]) = (environment.container, environment.hosts()) else { return false };
+    let other = if *host == "127.0.0.1" { "host.docker.internal" } else { "127.0.0.1" };
+    let port = plan.routes.iter().find_map(|route| match route.target {
+        Target::Http { port, .. } => Some(port),
         _ => None,
     });
-    first.is_some_and(|(host, port)| {
-        let other = if host == "127.0.0.1" { "host.docker.internal" } else { "127.0.0.1" };
-        over_http(other, port, plan.token.as_ref()).is_ok()
-    })
+    port.is_some_and(|port| over_http(other, port, plan.token.as_ref()).is_ok())
 }
 
 fn accepts_own_token(environment: &Environment, plan: &Plan) -> bool {

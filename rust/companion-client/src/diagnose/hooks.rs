@@ -149,7 +149,9 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
     let folder = extension_folder(environment);
     let is_copied = !folder.join(switches.install_metadata).exists();
     if let Some(setting) = switches.allowed_sources.filter(|_| is_copied)
-        && let Some((_, file)) = settings.all(setting).find(|(value, _)| !is_empty_list(value))
+        && let Some((_, file)) = settings
+            .all(setting)
+            .find(|(value, _)| value.as_array().is_some_and(|all| !all.is_empty()))
     {
         obstacles.push(HookObstacle::SourceNotAllowed(setting, file.to_owned(), folder));
     }
@@ -178,10 +180,6 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
         }
     }
     obstacles
-}
-
-fn is_empty_list(value: &Value) -> bool {
-    value.as_array().is_none_or(Vec::is_empty)
 }
 
 /// The folder of the extension among those of the user.

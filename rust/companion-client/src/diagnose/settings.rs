@@ -69,7 +69,7 @@ impl IdeMode {
 pub struct Settings {
     /// The existing files, by priority, including those of a project that is not trusted.
     files: Vec<SettingsFile>,
-    unread: Vec<(PathBuf, Unread)>,
+    pub(super) unread: Vec<(PathBuf, Unread)>,
     trust: Trust,
 }
 
@@ -134,11 +134,6 @@ impl Settings {
     /// Whether the client trusts the folder.
     pub fn trust(&self) -> &Trust {
         &self.trust
-    }
-
-    /// The files that the client does not read.
-    pub(super) fn unread(&self) -> &[(PathBuf, Unread)] {
-        &self.unread
     }
 
     /// The values of a setting such as `ide.enabled`, by priority, each with its file.
