@@ -416,8 +416,7 @@ fn problem_table() -> String {
 fn feature_table() -> String {
     let mut table = String::new();
     for (name, hooks) in features(&GEMINI) {
-        let names = hooks.iter().map(|event_kind| format!("`{event_kind:?}`"));
-        let names: Vec<_> = names.collect();
+        let names: Vec<_> = hooks.iter().map(|event_kind| format!("`{event_kind:?}`")).collect();
         let is_for_both = features(&QWEN).any(|(other, _)| other == name);
         let only = if is_for_both { "" } else { " (Gemini CLI)" };
         writeln!(table, "| {name}{only} | {} |", names.join(", ")).unwrap();
