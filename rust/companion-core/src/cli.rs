@@ -386,7 +386,8 @@ impl Clis {
         path: &str,
     ) -> Option<(&Cli, Option<Digest>)> {
         for cli in &self.known {
-            if let Some(edit) = cli.edits.iter().rfind(|edit| edit.is_opened(session, path)) {
+            let mut edits = cli.edits.iter().filter(|edit| edit.present.is_none());
+            if let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) {
                 return Some((cli, edit.original));
             }
         }

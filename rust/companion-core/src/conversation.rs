@@ -69,8 +69,14 @@ impl Conversation {
 
     /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit. Also
     /// returns whether the client got the file's text in place of a rejection.
-    pub fn reasons_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> (bool, Due) {
-        let EndedEdit { names, is_rejected } = self.clis.edit_ended(caller, path, now);
+    pub fn reasons_after_tool(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        now: u64,
+        is_shown: impl Fn(SessionId, &str) -> bool,
+    ) -> (bool, Due) {
+        let EndedEdit { names, is_rejected } = self.clis.edit_ended(caller, path, now, is_shown);
         let reasons = self.notes.due(now, |note| match note {
             Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,
@@ -81,9 +87,15 @@ impl Conversation {
     /// A tool has ended, and its result is the next message to the model. The model gets the reasons of this
     /// edit, or else all comments. A comment never leaves with a reason: its user may still change it,
     /// which would revoke the reason, too.
-    pub fn due_after_tool(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> (bool, Due) {
+    pub fn due_after_tool(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        now: u64,
+        is_shown: impl Fn(SessionId, &str) -> bool,
+    ) -> (bool, Due) {
         self.turns.tool_ended(caller.session);
-        let (is_rejected, reasons) = self.reasons_after_tool(caller, path, now);
+        let (is_rejected, reasons) = self.reasons_after_tool(caller, path, now, is_shown);
         let has_comments = !is_rejected && reasons.is_empty();
         (is_rejected, if has_comments { self.due_comments(now) } else { reasons })
     }
@@ -185,6 +197,12 @@ impl Conversation {
     pub fn remove_comment(&mut self, comment: &str) -> Option<NoteId> {
         self.turns.forget_comment(comment);
         self.notes.remove_comment(comment)
+    }
+
+    /// The revert of a file was undone. Returns the notes that have changed.
+    pub fn revert_undone(&mut self, cli: &str, path: &str) -> Vec<NoteId> {
+        self.turns.forget_revert(cli, path);
+        self.notes.drop_revert(cli, path)
     }
 
     /// The user has rejected a diff with a reason, at the time `since`. `None` if its CLI is not

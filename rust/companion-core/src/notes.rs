@@ -267,9 +267,7 @@ impl Notes {
         let mut changed = Vec::new();
         let mut revoked = Vec::new();
         for pending in &mut self.pending {
-            let Note::Revert(Revert { cli, paths, .. }) = &mut pending.note else { continue };
-            if **cli == *of && paths.iter().any(|of| &**of == path) {
-                paths.retain(|of| &**of != path);
+            if pending.note.drop_revert(of, path) {
                 changed.push(pending.id);
                 revoked.extend(pending.under_way);
             }

@@ -25,7 +25,7 @@ fn a_comment_that_changes_takes_no_reason_back() {
     assert_eq!(cast.edit(&cli("x"), a, "/1"), Now);
     cast.reject(a, "/1").unwrap();
     cast.comment("c", 1, "first");
-    let (_, due) = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now);
+    let (_, due) = cast.conversation.due_after_tool(&cli("x"), "/1", cast.now, |_, _| false);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
     cast.comment("c", 1, "second");
     let confirmation = cast.conversation.confirm(delivery.number);
@@ -173,10 +173,10 @@ fn a_revert_that_is_under_way_can_be_undone() {
     cast.conversation.reverted("x".into(), paths, false, 1);
     let due = cast.conversation.due_before_agent(&cli("x"), 1);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
-    cast.conversation.notes.drop_revert("x", "/1");
+    cast.conversation.revert_undone("x", "/1");
     assert_eq!(cast.conversation.confirm(delivery.number), Confirmation::Refused);
     assert_eq!(cast.prompt(&cli("x")), ["reverted /2"]);
-    assert!(cast.conversation.notes.drop_revert("x", "/2").is_empty());
+    assert!(cast.conversation.revert_undone("x", "/2").is_empty());
 }
 
 #[test]
@@ -268,6 +268,17 @@ fn a_comment_that_a_model_forgets_waits_only_as_its_user_has_left_it() {
 }
 
 #[test]
+fn a_revert_that_a_model_forgets_does_not_wait_again_once_it_is_undone() {
+    let mut cast = Cast::new();
+    let x = cli("x");
+    cast.conversation.reverted("x".into(), vec!["/1".into(), "/2".into()], false, 1);
+    assert_eq!(cast.prompt(&x), ["reverted /1 /2"]);
+    cast.conversation.revert_undone("x", "/1");
+    cast.end(&x, NO_ANSWER);
+    assert_eq!(cast.prompt(&x), ["reverted /2"]);
+}
+
+#[test]
 fn a_turn_whose_answer_is_not_known_forgets_nothing() {
     let mut cast = Cast::new();
     cast.comment("1", 1, "one");
@@ -299,7 +310,7 @@ fn results_whose_hooks_run_at_the_same_time_are_one_message() {
     let (x, a) = (cli("x"), cast.a);
     cast.prompt(&x);
     cast.comment("1", 1, "with the first result");
-    let (_, due) = cast.conversation.due_after_tool(&x, "/1", cast.now);
+    let (_, due) = cast.conversation.due_after_tool(&x, "/1", cast.now, |_, _| false);
     let delivery = cast.conversation.deliver("x", &due).unwrap();
     assert_eq!(cast.result(&x, "/2"), [""; 0]);
     cast.conversation.confirm(delivery.number);
@@ -397,7 +408,7 @@ fn a_tool_whose_model_may_be_another_one_brings_reasons_and_no_comment() {
     cast.reject(a, "/1");
     cast.comment("1", 1, "one");
     for expected in [vec!["/1"], vec![]] {
-        let (_, due) = cast.conversation.reasons_after_tool(&x, "/1", cast.now);
+        let (_, due) = cast.conversation.reasons_after_tool(&x, "/1", cast.now, |_, _| false);
         assert_eq!(cast.deliver(&x, &due), expected);
     }
     let due = cast.conversation.due_before_results(&x, cast.now);

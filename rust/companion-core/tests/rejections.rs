@@ -2,6 +2,7 @@
 
 use companion_core::cli::Caller;
 use companion_core::conversation::Due;
+use companion_core::diffs::DiffId;
 use companion_core::notes::Note;
 use companion_core::text::Digest;
 use companion_protocol::editor::ReasonArrival::Now;
@@ -19,7 +20,7 @@ fn an_edit_is_denied_without_its_reason_too() {
     let a = cast.a;
     cast.edit(&cli("x"), a, "/1");
     let (reason, _) = cast.conversation.rejected(a, "/1", "no".to_owned().into(), 1).unwrap();
-    cast.conversation.clis.decision_sent(a, "/1", Some(Digest::of("sent")));
+    cast.conversation.clis.decision_sent(a, "/1", DiffId(1), Some(Digest::of("sent")));
     cast.conversation.notes.remove(reason);
     assert_eq!(write(&mut cast, &cli("x"), "/1"), (true, vec![]));
     assert_eq!(write(&mut cast, &cli("x"), "/1"), (false, vec![]), "it has ended");
@@ -34,7 +35,7 @@ fn no_edit_is_denied_for_one_of_an_earlier_turn() {
     // The user cancels the turn before the hook of the edit.
     assert_eq!(cast.prompt(&x), ["/1"]);
     assert_eq!(write(&mut cast, &x, "/1"), (false, vec![]));
-    assert_eq!(cast.conversation.due_after_tool(&x, "/1", cast.now), (false, vec![]));
+    assert_eq!(cast.conversation.due_after_tool(&x, "/1", cast.now, |_, _| false), (false, vec![]));
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn a_rejected_edit_is_denied_although_another_one_of_its_file_has_begun() {
         if is_shown {
             cast.open(a, "/1");
         }
-        assert!(cast.conversation.due_after_tool(&x, "/1", cast.now).0);
+        assert!(cast.conversation.due_after_tool(&x, "/1", cast.now, |_, _| false).0);
     }
 }
 

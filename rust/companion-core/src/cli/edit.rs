@@ -6,6 +6,7 @@ use std::sync::Arc;
 use companion_protocol::editor::ReasonArrival;
 
 use super::ACCEPTED_TIME;
+use crate::diffs::DiffId;
 use crate::session::SessionId;
 use crate::text::Digest;
 
@@ -47,8 +48,8 @@ pub(crate) struct Edit {
     guess: Option<Guess>,
     /// The file before the edit. `None` if the client could change the file by writing it again.
     pub(crate) original: Option<Digest>,
-    /// The file's text that the client got in place of a rejection.
-    pub(super) present: Option<Digest>,
+    /// The diff that was rejected, and the file's text that the client got in place of the rejection.
+    pub(super) present: Option<(DiffId, Digest)>,
     /// The file did not exist, so the client may correct its path.
     is_absent: bool,
     /// When the hook before the edit ran.
@@ -86,6 +87,12 @@ impl Edit {
 
     pub(super) fn is_opened(&self, session: SessionId, path: &str) -> bool {
         self.opened.as_ref().is_some_and(|(by, opened)| *by == Some(session) && **opened == *path)
+    }
+
+    /// Whether it waits for the decision about its diff. `is_shown` says whether a client has an open diff.
+    pub(super) fn is_waiting(&self, is_shown: impl Fn(SessionId, &str) -> bool) -> bool {
+        let Some((Some(session), path)) = &self.opened else { return false };
+        is_shown(*session, path)
     }
 
     /// A client is gone for good.

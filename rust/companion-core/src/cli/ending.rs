@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Caller, CliSessionId, Clis, Edit};
+use crate::diffs::DiffId;
 use crate::session::SessionId;
 use crate::text::Digest;
 
@@ -16,11 +17,19 @@ pub(crate) struct EndedEdit {
 }
 
 impl Clis {
-    /// An edit of a CLI has ended.
-    pub(crate) fn edit_ended(&mut self, caller: &Caller<'_>, path: &str, now: u64) -> EndedEdit {
+    /// An edit of a CLI has ended. `is_shown` says whether a client has an open diff: the edit of a subagent
+    /// may wait for its decision.
+    pub(crate) fn edit_ended(
+        &mut self,
+        caller: &Caller<'_>,
+        path: &str,
+        now: u64,
+        is_shown: impl Fn(SessionId, &str) -> bool,
+    ) -> EndedEdit {
+        let has_ended = |edit: &mut Edit| edit.is_of(path) && !edit.is_waiting(&is_shown);
         let mut ended = EndedEdit { names: vec![path.into()], is_rejected: None };
         let mut confirmed = None;
-        for edit in self.touch(caller).edits.extract_if(.., |edit| edit.is_of(path)) {
+        for edit in self.touch(caller).edits.extract_if(.., has_ended) {
             confirmed = confirmed.or(edit.confirmed(now));
             let is_rejected = edit.present.is_some() || ended.is_rejected == Some(true);
             ended.is_rejected = Some(is_rejected);
@@ -36,10 +45,22 @@ impl Clis {
 
     /// The client of a diff gets the decision. If that is a rejection in whose place it gets the file's text,
     /// `present` is that text.
-    pub fn decision_sent(&mut self, session: SessionId, path: &str, present: Option<Digest>) {
+    pub fn decision_sent(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        diff: DiffId,
+        present: Option<Digest>,
+    ) {
         let mut edits = self.known.iter_mut().flat_map(|cli| &mut cli.edits);
-        if let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) {
-            edit.present = present;
+        if let Some(present) = present {
+            if let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) {
+                edit.present = Some((diff, present));
+            }
+        } else if let Some(edit) = edits.find(|edit| edit.present.is_some_and(|(of, _)| of == diff))
+        {
+            // The stream with the text broke, and the file may have changed since.
+            edit.present = None;
         }
     }
 
@@ -58,7 +79,9 @@ impl Clis {
         path: &str,
         input: Digest,
     ) -> Option<(Vec<CliSessionId>, Option<Arc<str>>)> {
-        let is_rejected = |edit: &Edit| edit.is_of(path) && edit.present == Some(input);
+        let is_rejected = |edit: &Edit| {
+            edit.is_of(path) && edit.present.is_some_and(|(_, present)| present == input)
+        };
         // The CLI may have begun a new session.
         let mut indexes = self.index_of(caller).into_iter().chain(0..self.known.len());
         let index = indexes.find(|index| self.known[*index].edits.iter().any(is_rejected))?;

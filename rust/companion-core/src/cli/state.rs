@@ -41,8 +41,10 @@ impl Cli {
     }
 
     pub(super) fn begin(&mut self, edit: Edit) {
-        // The hook of a rejected edit follows, also if a subagent edits the same file.
-        self.edits.retain(|other| other.path != edit.path || other.present.is_some());
+        // Another subagent may edit the same file: then the hook of the other edit follows.
+        self.edits.retain(|other| {
+            other.path != edit.path || other.opened != edit.opened || other.present.is_some()
+        });
         if self.edits.len() == MAX_EDITS {
             let unopened = self.edits.iter().position(|other| !other.is_open());
             self.edits.remove(unopened.unwrap_or(0));

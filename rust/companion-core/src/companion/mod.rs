@@ -263,7 +263,7 @@ impl Companion {
                 return self.record_note(note, out);
             }
             Input::RevertUndone(cli, path) => {
-                for note in self.conversation.notes.drop_revert(cli, path) {
+                for note in self.conversation.revert_undone(cli, path) {
                     self.record_note(note, out);
                 }
                 return;
@@ -308,12 +308,12 @@ impl Companion {
         out: &mut Outputs,
     ) -> Option<Outgoing> {
         let (next, effects) = self.ledger.next(session, stream);
-        if let Some(Outgoing { path, decision, .. }) = &next {
+        if let Some(Outgoing { diff, path, decision, .. }) = &next {
             let present = match decision {
                 Decision::RejectedWithReason(present) => Some(Digest::of(present)),
                 Decision::Accepted(_) | Decision::Rejected => None,
             };
-            self.conversation.clis.decision_sent(session, path, present);
+            self.conversation.clis.decision_sent(session, path, *diff, present);
         }
         self.add(now, effects, out);
         self.resume_writes(now);

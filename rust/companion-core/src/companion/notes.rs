@@ -138,6 +138,7 @@ impl Companion {
         out: &mut Outputs,
     ) {
         let time = now.elapsed;
+        let is_shown = |session, path: &str| self.ledger.has_open(session, path);
         let (is_rejected, due) = match hook {
             Hook::SessionStart { is_new } => {
                 return self.conversation.session_started(caller, is_new);
@@ -155,8 +156,10 @@ impl Companion {
             }
             Hook::BeforeTool => return self.conversation.tool_begun(caller),
             Hook::Answers => return self.conversation.answered(caller),
-            Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time),
-            Hook::ToolEnded(path) => self.conversation.reasons_after_tool(caller, path, time),
+            Hook::AfterTool(path) => self.conversation.due_after_tool(caller, path, time, is_shown),
+            Hook::ToolEnded(path) => {
+                self.conversation.reasons_after_tool(caller, path, time, is_shown)
+            }
             Hook::BeforeResults => (false, self.conversation.due_before_results(caller, time)),
             Hook::BeforeAgent { ends_cancelled_turns } => {
                 let forgotten = self.conversation.turn_begun(caller, ends_cancelled_turns);

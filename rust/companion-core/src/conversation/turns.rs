@@ -182,6 +182,16 @@ impl Turns {
         }
     }
 
+    /// The user has undone the revert of a file.
+    pub(super) fn forget_revert(&mut self, cli: &str, path: &str) {
+        for delivery in self.0.iter_mut().flat_map(|turn| &mut turn.deliveries) {
+            delivery.notes.retain_mut(|note| {
+                note.drop_revert(cli, path);
+                !note.paths().is_empty()
+            });
+        }
+    }
+
     /// A turn has ended with this answer; `None` if the CLI does not report it. Returns the notes that the
     /// model has forgotten.
     pub(super) fn end(&mut self, cli: &str, answer: Option<Digest>) -> Vec<Note> {

@@ -42,6 +42,14 @@ impl Note {
         self.paths().iter().any(|of| **of == *path)
     }
 
+    /// Takes a file out of a revert of this CLI session. Returns whether the file was in it.
+    pub(crate) fn drop_revert(&mut self, of: &str, path: &str) -> bool {
+        let Self::Revert(Revert { cli, paths, .. }) = self else { return false };
+        let count = paths.len();
+        paths.retain(|reverted| **cli != *of || **reverted != *path);
+        paths.len() < count
+    }
+
     /// Whether it has waited for too long at the time `now`, in milliseconds since 1970.
     pub fn is_over(&self, now: u64) -> bool {
         let age = |since| Duration::from_millis(now.saturating_sub(since));

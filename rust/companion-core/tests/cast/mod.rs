@@ -4,6 +4,7 @@
 
 use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::conversation::{Conversation, Due};
+use companion_core::diffs::DiffId;
 use companion_core::notes::{CommentOutcome, Confirmation, Note};
 use companion_core::session::SessionId;
 use companion_core::text::Digest;
@@ -77,7 +78,7 @@ impl Cast {
     pub(crate) fn reject(&mut self, session: SessionId, path: &str) -> Option<bool> {
         let text = path.to_owned().into();
         let (_, original) = self.conversation.rejected(session, path, text, 1)?;
-        self.conversation.clis.decision_sent(session, path, Some(Digest::of("sent")));
+        self.conversation.clis.decision_sent(session, path, DiffId(1), Some(Digest::of("sent")));
         assert!(original.is_none_or(|text| text == self::original()));
         Some(original.is_some())
     }
@@ -111,7 +112,7 @@ impl Cast {
     /// What the model gets after a tool.
     pub(crate) fn result(&mut self, caller: &Caller<'_>, path: &str) -> Vec<String> {
         self.now += 1;
-        let (_, due) = self.conversation.due_after_tool(caller, path, self.now);
+        let (_, due) = self.conversation.due_after_tool(caller, path, self.now, |_, _| false);
         self.deliver(caller, &due)
     }
 

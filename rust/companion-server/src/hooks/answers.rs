@@ -216,14 +216,8 @@ impl Hooks {
         if is_of_user {
             self.state.lock().turns.begin(&event.session);
         }
-        if !self.context.is_shared() {
-            if is_of_user {
-                // Its edits are listed if the user shares again meanwhile, its text is not.
-                self.begin_prompt(event, "");
-            }
-            return HookOutput::default();
-        }
-        let unsaved = async {
+        let is_shared = self.context.is_shared();
+        let listed = async {
             if !event.is_new_prompt {
                 return Vec::new();
             }
@@ -231,9 +225,13 @@ impl Hooks {
                 .await
                 .unwrap_or_default()
         };
-        let (unsaved, ()) = tokio::join!(unsaved, self.drop_undone_reverts(event));
+        let mut unsaved = Vec::new();
+        if is_shared {
+            (unsaved, ()) = tokio::join!(listed, self.drop_undone_reverts(event));
+        }
         if is_of_user {
-            self.begin_prompt(event, &event.title);
+            // Its edits are listed if the user shares again meanwhile, its text is not.
+            self.begin_prompt(event, if is_shared { &event.title } else { "" });
         }
         let ends_cancelled_turns = event.client.hooks.ends_cancelled_turns;
         let hook = if event.is_new_prompt {

@@ -250,7 +250,7 @@ impl Ledger {
         suppress: bool,
         call: CallId,
     ) -> Vec<Effect> {
-        let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
+        let is_callers = self.has_open(caller, path);
         let Some(diff) = is_callers.then(|| self.open.remove(path)).flatten() else {
             return self.close_decided(caller, path, suppress, call);
         };
@@ -375,6 +375,11 @@ impl Ledger {
     /// The bytes of all proposals that are open.
     pub(crate) fn proposed_bytes(&self) -> usize {
         self.open.values().map(|diff| diff.proposed.len()).sum()
+    }
+
+    /// Whether the session has an open diff of this path.
+    pub(crate) fn has_open(&self, session: SessionId, path: &str) -> bool {
+        self.open.get(path).is_some_and(|diff| diff.asker == session)
     }
 
     /// The number of the session's open diffs.

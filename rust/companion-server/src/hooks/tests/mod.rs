@@ -2,6 +2,7 @@
 
 mod changes;
 mod comments;
+mod rejections;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -114,6 +115,11 @@ impl Scene {
     /// The CLI proposes an edit. Returns when its model would get a reason.
     async fn propose(&self) -> ReasonArrival {
         assert_eq!(self.hook("BeforeTool", json!({})).await, Value::Null);
+        self.open().await
+    }
+
+    /// The client opens a diff. Returns when its model would get a reason.
+    async fn open(&self) -> ReasonArrival {
         let arguments = json!({ "filePath": self.path(), "newContent": "new" });
         let show = async {
             let EditorCall::Open(responder, proposal) = self.rig.asked().await else { panic!() };
