@@ -1,5 +1,7 @@
 //! Reads the events of CLIs.
 
+use std::collections::HashMap;
+
 use companion_core::cli::{Caller, Connected};
 use companion_protocol::hook::{HookAck, HookCall, HookEventKind, MAX_PROCESS_ID};
 use companion_protocol::ide::one_line;
@@ -131,17 +133,16 @@ pub(crate) enum Notice {
 }
 
 impl Notice {
-    /// Reads the members `notification_type` and `details` of an event.
-    fn read(kind: Option<&RawValue>, details: Option<&RawValue>) -> Self {
-        if string(kind).is_some_and(|kind| STATEMENTS.contains(&&*kind)) {
+    /// Reads the kind of an event.
+    fn read(event: &Fields<'_>) -> Self {
+        if event.string("notification_type").is_some_and(|kind| STATEMENTS.contains(&&*kind)) {
             return Self::Statement;
         }
-        match details.and_then(|raw| serde_json::from_str::<Details<'_>>(raw.get()).ok()) {
-            None => Self::Asks,
-            Some(Details { kind }) if string(kind).as_deref() == Some("edit") => {
-                Self::AsksAboutEdit
-            }
-            Some(_) => Self::AsksAboutTool,
+        let details = Fields::of(event.get("details"));
+        match details.string("type").as_deref() {
+            _ if details.0.is_empty() => Self::Asks,
+            Some("edit") => Self::AsksAboutEdit,
+            _ => Self::AsksAboutTool,
         }
     }
 }
@@ -157,43 +158,29 @@ pub(crate) enum ToolEffect {
     Failed,
 }
 
-/// An event. A field of another shape does not count: one that this program does not know must not
-/// silence a hook.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    session_id: Option<&'a RawValue>,
-    hook_event_name: Option<&'a RawValue>,
-    agent_id: Option<&'a RawValue>,
-    background_tasks: Option<&'a RawValue>,
-    tool_name: Option<&'a RawValue>,
-    source: Option<&'a RawValue>,
-    stop_hook_active: Option<&'a RawValue>,
-    tool_input: Option<&'a RawValue>,
-    tool_response: Option<&'a RawValue>,
-    /// Qwen Code has another event for a tool that has failed, such as a command with an exit code, and gives
-    /// only this.
-    error: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    prompt: Option<&'a RawValue>,
-    prompt_response: Option<&'a RawValue>,
-    details: Option<&'a RawValue>,
-    notification_type: Option<&'a RawValue>,
-}
-
-/// The new text of an edit: of the whole file, or of a part.
+/// The members of an object of an event. One of another shape does not count: what this program does not
+/// know must not silence a hook.
 #[derive(Default, Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolInput<'a> {
-    content: Option<&'a RawValue>,
-    new_string: Option<&'a RawValue>,
-}
+struct Fields<'a>(#[serde(borrow)] HashMap<String, &'a RawValue>);
 
-#[derive(Default, Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Details<'a> {
-    #[serde(rename = "type")]
-    kind: Option<&'a RawValue>,
+impl<'a> Fields<'a> {
+    /// Reads an object; anything else has no members.
+    fn of(raw: Option<&'a RawValue>) -> Self {
+        raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+    }
+
+    /// The member of this name, unless it is null.
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.get(name).copied().filter(|raw| raw.get() != "null")
+    }
+
+    fn string(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.get(name)?.get()).ok()
+    }
+
+    fn is_true(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|raw| raw.get() == "true")
+    }
 }
 
 /// A subagent of Qwen Code, at the end of a turn.
@@ -210,26 +197,6 @@ fn running(tasks: Option<&RawValue>) -> Vec<String> {
     running.map(|task| task.id).collect()
 }
 
-/// Reads a string.
-fn string(raw: Option<&RawValue>) -> Option<String> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Response<'a> {
-    error: Option<&'a RawValue>,
-    return_display: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Display<'a> {
-    original_content: &'a RawValue,
-    new_content: &'a RawValue,
-    is_new_file: Option<bool>,
-}
-
 impl HookEvent {
     fn read(body: &[u8]) -> Result<Self, &'static str> {
         let body = str::from_utf8(body).map_err(|_| "the body is not UTF-8")?;
@@ -237,29 +204,31 @@ impl HookEvent {
         let body = text::mend(body);
         let call: HookCall<'_> =
             serde_json::from_str(&body).map_err(|_| "the body is not a hook call")?;
-        let event: Event<'_> = serde_json::from_str(call.event.get())
+        let event: Fields<'_> = serde_json::from_str(call.event.get())
             .map_err(|_| "the event is not an event of a CLI")?;
-        let name = string(event.hook_event_name).ok_or("the event has no hook_event_name")?;
+        let name = event.string("hook_event_name").ok_or("the event has no hook_event_name")?;
         let (client, event_kind) = profile::hook(&name).ok_or("the event is not known")?;
         let valid = |session: &String| !session.is_empty() && session.len() <= MAX_SESSION;
-        let session = string(event.session_id).filter(valid);
+        let session = event.string("session_id").filter(valid);
         let session = session.ok_or("the event has no valid session_id")?;
-        let tool = string(event.tool_name).unwrap_or_default();
+        let tool = event.string("tool_name").unwrap_or_default();
         let is_confirmed =
             event_kind == HookEventKind::BeforeTool && !client.hooks.confirms_after_hook;
-        let input = event.tool_input.filter(|_| is_confirmed);
-        let input: Option<ToolInput<'_>> =
-            input.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let input = input.and_then(|input| string(input.content.or(input.new_string)));
+        let tool_input = event.get("tool_input");
+        let input = Fields::of(tool_input.filter(|_| is_confirmed));
+        let input = input.string("content").or_else(|| input.string("new_string"));
         let is_edit = client.hooks.edits.contains(&&*tool);
         let is_command = client.hooks.command == tool;
-        let response = event.tool_response.filter(|_| event_kind == HookEventKind::AfterTool);
+        let response = event.get("tool_response");
+        let response = response.filter(|_| event_kind == HookEventKind::AfterTool);
         let ToolOutcome { effect, original, written } = match response {
-            None if event.error.is_some() => ToolOutcome::of(ToolEffect::Failed),
+            // Qwen Code has another event for a tool that has failed, such as a command with an exit code,
+            // and gives only this.
+            None if event.get("error").is_some() => ToolOutcome::of(ToolEffect::Failed),
             None => ToolOutcome::of(ToolEffect::Made),
             Some(response) => effect(response),
         };
-        let prompt = string(event.prompt).unwrap_or_default();
+        let prompt = event.string("prompt").unwrap_or_default();
         let title = prompt.trim_start().lines().next().unwrap_or_default();
         let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
         let (process, ports) = call.cli.map_or((None, None), |cli| (Some(cli.id), cli.ports));
@@ -267,8 +236,8 @@ impl HookEvent {
             session,
             process: process.filter(|id| id.len() <= MAX_PROCESS_ID),
             ports,
-            subagent: string(event.agent_id).filter(|id| id.len() <= MAX_SESSION),
-            running_subagents: running(event.background_tasks),
+            subagent: event.string("agent_id").filter(|id| id.len() <= MAX_SESSION),
+            running_subagents: running(event.get("background_tasks")),
             folder: call.folder.filter(valid),
             client,
             event_kind,
@@ -279,22 +248,22 @@ impl HookEvent {
             is_write: client.hooks.writes == tool,
             is_command,
             is_unread: client.hooks.unread.contains(&&*tool),
-            command: is_command
-                .then(|| Digest::of(event.tool_input.map_or("", |input| input.get()))),
+            command: is_command.then(|| Digest::of(tool_input.map_or("", RawValue::get))),
             is_going_on: title == COMMENTS_HEADING,
             title: one_line(title, MAX_TITLE),
-            is_new_session: string(event.source)
+            is_new_session: event
+                .string("source")
                 .is_some_and(|source| NEW_SESSIONS.contains(&&*source)),
             is_new_prompt: !client.hooks.prompts_after_tool || !title.is_empty(),
             original: original.filter(|_| is_edit),
             written: written.filter(|_| is_edit),
             corrects_edits: call.corrects_edits,
             input: input.map(|text| Digest::of(&text)),
-            is_continued: event.stop_hook_active.is_some_and(|raw| raw.get() == "true"),
-            answer: string(event.prompt_response).map(|answer| Digest::of(&answer)),
+            is_continued: event.is_true("stop_hook_active"),
+            answer: event.string("prompt_response").map(|answer| Digest::of(&answer)),
             effect,
-            message: one_line(&string(event.message).unwrap_or_default(), MAX_MESSAGE),
-            notice: Notice::read(event.notification_type, event.details),
+            message: one_line(&event.string("message").unwrap_or_default(), MAX_MESSAGE),
+            notice: Notice::read(&event),
         })
     }
 
@@ -351,27 +320,24 @@ impl ToolOutcome {
 /// Reads the effect of a call. `edit.js` and `write-file.js` of Gemini CLI return the texts before and after
 /// the call.
 fn effect(response: &RawValue) -> ToolOutcome {
-    let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
-        return ToolOutcome::of(ToolEffect::Made);
-    };
-    if error.is_some() {
+    let response = Fields::of(Some(response));
+    if response.get("error").is_some() {
         return ToolOutcome::of(ToolEffect::Failed);
     }
-    let display =
-        return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
-    let Some(Display { original_content, new_content, is_new_file }) = display else {
-        return ToolOutcome::of(ToolEffect::Made);
-    };
+    let display = Fields::of(response.get("returnDisplay"));
+    // The text before may be null if the file is new.
+    let texts = display.0.get("originalContent").zip(display.get("newContent"));
+    let Some((before, after)) = texts else { return ToolOutcome::of(ToolEffect::Made) };
     // A new file may be empty, as its text from before.
-    let is_new = is_new_file == Some(true);
-    if !is_new && original_content.get() == new_content.get() {
+    let is_new = display.is_true("isNewFile");
+    if !is_new && before.get() == after.get() {
         return ToolOutcome::of(ToolEffect::Unchanged);
     }
     let original = if is_new {
         Some(FileText::Absent)
     } else {
-        serde_json::from_str(original_content.get()).ok().map(FileText::Text)
+        serde_json::from_str(before.get()).ok().map(FileText::Text)
     };
-    let written = string(Some(new_content)).map(|text| written_digest(&text));
+    let written = display.string("newContent").map(|text| written_digest(&text));
     ToolOutcome { effect: ToolEffect::Made, original, written }
 }
