@@ -34,17 +34,6 @@ pub(super) struct RevertedHunk {
     pub(super) after: FileText,
 }
 
-/// The effect of a hunk's revert.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum HunkEffect {
-    /// The first of a change whose other hunks stay.
-    First,
-    /// Another one of such a change.
-    Further,
-    /// No hunk of the change is left.
-    Whole,
-}
-
 impl Change {
     /// The user has reverted some of it, and the model has no notice of that yet.
     pub(super) fn has_unreported_revert(&self) -> bool {
@@ -61,6 +50,25 @@ impl Change {
         let of_hunk = count_lines(hunk);
         counts.added = counts.added.saturating_sub(of_hunk.added);
         counts.removed = counts.removed.saturating_sub(of_hunk.removed);
+    }
+
+    /// Takes a hunk out of the text. Returns false if the text has no such hunk.
+    fn revert_hunk(&mut self, hunk: &Hunk) -> bool {
+        let (FileText::Text(before), FileText::Text(after)) = (&self.before, &self.after) else {
+            // A file that was created or deleted has no single hunk.
+            self.is_reverted = self.is_revertible();
+            return self.is_reverted;
+        };
+        let Some(text) = hunks::revert(after, hunk) else { return false };
+        if **before == *text {
+            self.is_reverted = true;
+            return true;
+        }
+        let after = std::mem::replace(&mut self.after, FileText::Text(text.into()));
+        self.uncount(hunk);
+        let (hunk, counts) = (digest(hunk), count_lines(hunk));
+        self.reverted_hunks.push(RevertedHunk { hunk, counts, after });
+        true
     }
 
     /// The revert of a hunk is undone.
@@ -94,44 +102,26 @@ fn count_lines(hunk: &Hunk) -> LineCounts {
 }
 
 impl CliChanges {
-    /// The user has reverted these changes. Returns the paths that are new to the model.
-    pub(crate) fn reverted(&mut self, id: &PromptId, paths: &[String]) -> Vec<Arc<str>> {
-        let mut new = Vec::new();
-        for path in paths {
-            let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
-                continue;
-            };
-            change.is_reverted = true;
-            new.push(Arc::clone(&change.path));
+    /// The user has reverted a change, or one hunk of it. Returns false if that is known already, or if the
+    /// change has no such hunk.
+    pub(crate) fn reverted(&mut self, id: &PromptId, path: &str, hunk: Option<&Hunk>) -> bool {
+        let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
+            return false;
+        };
+        match hunk {
+            Some(hunk) => change.revert_hunk(hunk),
+            None => {
+                change.is_reverted = true;
+                true
+            }
         }
-        new
     }
 
-    /// The user has reverted one hunk. `None` if the change has no such hunk.
-    pub(crate) fn hunk_reverted(
-        &mut self,
-        id: &PromptId,
-        path: &str,
-        hunk: &Hunk,
-    ) -> Option<HunkEffect> {
-        let change = self.change(id, path).filter(|change| !change.is_reverted)?;
-        let (FileText::Text(before), FileText::Text(after)) = (&change.before, &change.after)
-        else {
-            // A file that was created or deleted has no single hunk.
-            change.is_reverted = change.is_revertible();
-            return change.is_reverted.then_some(HunkEffect::Whole);
-        };
-        let text = hunks::revert(after, hunk)?;
-        if **before == *text {
-            change.is_reverted = true;
-            return Some(HunkEffect::Whole);
-        }
-        let after = std::mem::replace(&mut change.after, FileText::Text(text.into()));
-        change.uncount(hunk);
-        let (hunk, counts) = (digest(hunk), count_lines(hunk));
-        change.reverted_hunks.push(RevertedHunk { hunk, counts, after });
-        let is_first = change.reverted_hunks.len() == 1;
-        Some(if is_first { HunkEffect::First } else { HunkEffect::Further })
+    /// The revert of a change that the model has no notice of: whether other changes of the CLI in the file
+    /// stay.
+    pub(crate) fn revert_of(&mut self, id: &PromptId, path: &str) -> Option<bool> {
+        let change = self.change(id, path).filter(|change| change.has_unreported_revert())?;
+        Some(!change.is_reverted || change.has_kept)
     }
 
     /// The user has undone the latest revert of a change: of a hunk, or without one of the file. Returns
@@ -156,11 +146,6 @@ impl CliChanges {
         let is_partly_reverted = change.is_partly_reverted();
         self.drop_kept(id);
         Some(is_partly_reverted)
-    }
-
-    /// Whether the user has kept a hunk of this change.
-    pub(crate) fn has_kept(&mut self, id: &PromptId, path: &str) -> bool {
-        self.change(id, path).is_some_and(|change| change.has_kept)
     }
 
     /// The user keeps one hunk, so it leaves the list.

@@ -275,7 +275,7 @@ fn a_command_that_undoes_a_revert_is_a_change() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
-    changes.reverted(&id, &["/a".to_owned()]);
+    changes.reverted(&id, "/a", None);
     changes.begin_call(MAIN, Some(command()), vec![file("/a", text("one"))]);
     end_command(&mut changes, vec![file("/a", text("two"))]);
     assert_eq!(list(&changes, &id), ["changed /a mixed"]);
@@ -287,9 +287,10 @@ fn a_revert_is_reported_once_unless_it_is_undone() {
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/b", text("one"), text("two"));
-    let paths = ["/a".to_owned(), "/b".to_owned(), "/c".to_owned()];
-    assert_eq!(changes.reverted(&id, &paths), ["/a".into(), "/b".into()]);
-    assert!(changes.reverted(&id, &paths).is_empty());
+    for is_new in [true, false] {
+        let reverted = ["/a", "/b", "/c"].map(|path| changes.reverted(&id, path, None));
+        assert_eq!(reverted, [is_new, is_new, false]);
+    }
     let unreported = changes.unreported_reverts(CLI);
     assert!(unreported[0].is_undone(&text("two")) && !unreported[0].is_undone(&text("one")));
     changes.reverts_undone(&id, "/a");
@@ -303,7 +304,7 @@ fn an_edit_after_a_revert_in_the_same_prompt_is_no_mixture() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);
     edit(&mut changes, "/a", text("one"), text("two"));
-    changes.reverted(&id, &["/a".to_owned()]);
+    changes.reverted(&id, "/a", None);
     edit(&mut changes, "/a", text("one"), text("three"));
     assert_eq!(list(&changes, &id), ["changed /a"]);
 }
@@ -401,7 +402,7 @@ fn what_somebody_else_has_reverted_is_dropped_and_what_the_cli_has_is_not() {
     edit(&mut changes, "/a", text("two"), text("three"));
     edit(&mut changes, "/own", text("two"), text("one"));
     edit(&mut changes, "/reverted", text("one"), text("two"));
-    changes.reverted(&second, &["/reverted".to_owned()]);
+    changes.reverted(&second, "/reverted", None);
     let mut dropped = |now: &str, of: &[&str]| {
         let now: Vec<_> = of.iter().map(|path| file(path, text(now))).collect();
         let left = changes.left_by(CLI);

@@ -14,7 +14,6 @@ use companion_protocol::editor::{
 };
 use parking_lot::{MappedMutexGuard, MutexGuard};
 
-use super::reverted::HunkEffect;
 use super::{
     Access, CliChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
@@ -297,23 +296,24 @@ impl Hooks {
     /// The user has reverted these changes. The next prompt reports it to the model.
     pub(crate) fn changes_reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
+        let hunk = reverted.hunk.as_ref().filter(|_| reverted.paths.len() == 1);
         let (mut partly, mut whole) = (Vec::new(), Vec::new());
-        if let (Some(hunk), [path]) = (&reverted.hunk, &reverted.paths[..]) {
+        let mut is_any = false;
+        {
             let mut changes = self.changes();
-            let Some(effect) = changes.hunk_reverted(&prompt, path, hunk) else { return };
-            let is_partial = effect != HunkEffect::Whole || changes.has_kept(&prompt, path);
-            // One report to the model covers all reverted parts of a file.
-            if effect != HunkEffect::Further {
-                let paths = if is_partial { &mut partly } else { &mut whole };
-                paths.push(path.as_str().into());
+            for path in &reverted.paths {
+                let before = changes.revert_of(&prompt, path);
+                is_any |= changes.reverted(&prompt, path, hunk);
+                // One report to the model covers all reverted parts of a file.
+                match changes.revert_of(&prompt, path).filter(|now| Some(*now) != before) {
+                    Some(true) => partly.push(path.as_str().into()),
+                    Some(false) => whole.push(path.as_str().into()),
+                    None => {}
+                }
             }
-        } else {
-            let mut changes = self.changes();
-            let new = changes.reverted(&prompt, &reverted.paths);
-            if new.is_empty() {
-                return;
-            }
-            (partly, whole) = new.into_iter().partition(|path| changes.has_kept(&prompt, path));
+        }
+        if !is_any {
+            return;
         }
         for (paths, is_partial) in [(partly, true), (whole, false)] {
             if !paths.is_empty() {

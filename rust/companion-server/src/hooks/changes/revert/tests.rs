@@ -2,7 +2,6 @@
 
 use companion_protocol::editor::PromptOfSession;
 
-use super::super::reverted::HunkEffect;
 use super::super::tests::{CLI, begin, edit, text};
 use super::super::{FileText, MAX_BYTES};
 use super::*;
@@ -148,7 +147,7 @@ fn a_later_prompt_is_asked_about_unless_it_is_reverted_too() {
     let plan_same = plan_of(&changes, vec![file("/a", &[&first], Some("two"))]);
     let expected = "a was changed by a later prompt as well. Revert it?";
     assert_eq!(plan_same.question.as_deref(), Some(expected));
-    changes.reverted(&second, &["/a".to_owned()]);
+    changes.reverted(&second, "/a", None);
     assert_eq!(plan_of(&changes, vec![file("/a", &[&first], Some("two"))]).question, None);
 }
 
@@ -236,7 +235,8 @@ fn a_created_file_is_deleted_with_its_only_hunk() {
     let hunk = hunks::hunks("", "new\n").remove(0);
     let of = FileToRevert { hunk: Some(hunk.clone()), ..file("/a", &[&id], Some("new\n")) };
     assert_eq!(action(&plan_of(&changes, vec![of])), "delete");
-    assert_eq!(changes.hunk_reverted(&id, "/a", &hunk), Some(HunkEffect::Whole));
+    assert!(changes.reverted(&id, "/a", Some(&hunk)));
+    assert_eq!(changes.revert_of(&id, "/a"), Some(false));
 }
 
 /// A change with two hunks.
@@ -260,15 +260,18 @@ fn counts(changes: &CliChanges, id: &PromptId) -> (usize, usize) {
 fn a_reverted_hunk_leaves_the_change_and_comes_back() {
     let (mut changes, id, of) = two_hunks();
     let original = changes.texts(&id, "/a").unwrap();
-    assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), Some(HunkEffect::First));
-    assert_eq!(changes.hunk_reverted(&id, "/a", &of[0]), None, "it is reverted already");
+    assert_eq!(changes.revert_of(&id, "/a"), None);
+    assert!(changes.reverted(&id, "/a", Some(&of[0])));
+    assert!(!changes.reverted(&id, "/a", Some(&of[0])), "it is reverted already");
+    assert_eq!(changes.revert_of(&id, "/a"), Some(true));
     assert_eq!(counts(&changes, &id), (0, 1));
     let unreported = changes.unreported_reverts(CLI).remove(0);
     assert!(unreported.is_partial && unreported.is_undone(&text(original.after.as_ref().unwrap())));
     // The rest of the change is reverted without a question.
     let now = changes.texts(&id, "/a").unwrap().after;
     assert_eq!(plan_of(&changes, vec![file("/a", &[&id], now.as_deref())]).question, None);
-    assert_eq!(changes.hunk_reverted(&id, "/a", &of[1]), Some(HunkEffect::Whole));
+    assert!(changes.reverted(&id, "/a", Some(&of[1])));
+    assert_eq!(changes.revert_of(&id, "/a"), Some(false));
     assert!(!changes.unreported_reverts(CLI)[0].is_partial);
     assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), Some(true));
     assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), None, "it is not the latest");
@@ -281,7 +284,7 @@ fn a_reverted_hunk_leaves_the_change_and_comes_back() {
 #[test]
 fn a_revert_can_be_undone_after_its_texts_were_dropped() {
     let (mut changes, id, of) = two_hunks();
-    changes.hunk_reverted(&id, "/a", &of[0]);
+    changes.reverted(&id, "/a", Some(&of[0]));
     let second = begin(&mut changes);
     edit(&mut changes, "/b", FileText::Absent, text(&"b".repeat(MAX_BYTES)));
     assert_eq!(changes.shrink(), std::slice::from_ref(&id));
@@ -298,7 +301,7 @@ fn a_revert_can_be_undone_after_its_texts_were_dropped() {
 #[test]
 fn once_a_reverted_hunk_is_reported_the_rest_stays_in_the_list() {
     let (mut changes, id, of) = two_hunks();
-    changes.hunk_reverted(&id, "/a", &of[0]);
+    changes.reverted(&id, "/a", Some(&of[0]));
     let unreported = changes.unreported_reverts(CLI).remove(0);
     changes.revert_reported(&unreported);
     assert_eq!(changes.unreported_reverts(CLI), []);
@@ -317,7 +320,11 @@ fn a_hunk_that_the_user_keeps_is_not_reverted_with_an_earlier_prompt() {
     changes.hunk_kept(&second, "/a", &hunks::hunks(&after, &later)[0]);
     let plan = plan_of(&changes, vec![file("/a", &[&first, &second], Some(&later))]);
     assert!(action(&plan).starts_with("refuse: "), "{}", action(&plan));
-    assert!(!changes.has_kept(&first, "/a") && changes.has_kept(&second, "/a"));
+    let reverts = [&first, &second].map(|id| {
+        changes.reverted(id, "/a", None);
+        changes.revert_of(id, "/a")
+    });
+    assert_eq!(reverts, [Some(false), Some(true)]);
 }
 
 #[test]
