@@ -1,5 +1,6 @@
 //! Answers each hook, and asks the editor for what the model should know.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::companion::{Companion, Hook, Input};
 use companion_core::conversation::Due;
 use companion_core::notes::Reason;
+use companion_core::text::Digest;
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::editor::{
     CliAnswered, CliFinished, CliWaiting, CompanionNotification, UnsavedFiles,
@@ -131,9 +133,10 @@ impl Hooks {
             // A model that corrects edits would make an edit that was rejected.
             let before = match file.filter(|_| !event.corrects_edits) {
                 Some(file) if file.text == FileText::Absent => FileBefore::Absent,
-                Some(file) => {
-                    file.original(event.is_write).map_or(FileBefore::Unknown, FileBefore::Text)
-                }
+                Some(file) => file
+                    .text
+                    .original(Path::new(path), event.is_write)
+                    .map_or(FileBefore::Unknown, |text| FileBefore::Text(Digest::of(text))),
                 None => FileBefore::Unknown,
             };
             self.driver.handle(Input::Hook(caller, Hook::BeforeEdit(path, before)));

@@ -1,17 +1,11 @@
-//! Digests a file as it is before an edit, to check later that nothing has changed it. The module
-//! `changes` keeps texts.
+//! Finds the texts that a client can write back without changing their files.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::Path;
-
-use companion_platform::read_plain_file;
-
-use companion_core::text::Digest;
 
 /// The largest file, in bytes. The model's history contains it twice after a rejection with a
 /// reason.
-pub(crate) const MAX_ORIGINAL: usize = 32 << 10;
+const MAX_ORIGINAL: usize = 32 << 10;
 
 /// The longest line, in bytes. Gemini CLI 0.61.0 shows the text in its terminal, in a time that grows
 /// with the square of a line: 10 s for 8,000 characters.
@@ -22,17 +16,6 @@ const NOT_CORRECTED: [&str; 3] = ["json", "jsonc", "json5"];
 
 /// The kind of files for which Qwen Code has a tool that its hooks can't match with an accepted text.
 const NOTEBOOK: &str = "ipynb";
-
-/// Reads the text of a file. `None` if a client that writes this text could change the file: it is
-/// not in UTF-8, or not [`is_unchanged_by_write`].
-pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
-    let size = path.metadata()?;
-    if !size.is_file() || size.len() > MAX_ORIGINAL as u64 {
-        return Ok(None);
-    }
-    let text = String::from_utf8(read_plain_file(path, MAX_ORIGINAL as u64 + 1)?).ok();
-    Ok(text.filter(|text| is_unchanged_by_write(path, text, is_write)))
-}
 
 /// Whether a client that writes this text of a file leaves the file as it is. It could change a
 /// file that is empty or has mixed line endings. A long file or line, or a notebook, does not count as
@@ -55,20 +38,20 @@ pub(crate) fn is_unchanged_by_write(path: &Path, text: &str, is_write: bool) -> 
     !is_mixed && !is_long && !is_changed
 }
 
-/// The digest of the text that [`read`] returns.
-pub(crate) fn digest(path: &Path) -> Option<Digest> {
-    read(path, false).ok().flatten().map(|text| Digest::of(&text))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hooks::changes::FileText;
+
+    fn read(path: &Path, is_write: bool) -> Option<String> {
+        FileText::read(path, true).original(path, is_write).map(str::to_owned)
+    }
 
     fn of_file(name: &str, content: impl AsRef<[u8]>, is_write: bool) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
         std::fs::write(&path, content).unwrap();
-        read(&path, is_write).unwrap()
+        read(&path, is_write)
     }
 
     fn of(content: impl AsRef<[u8]>) -> Option<String> {
@@ -102,7 +85,7 @@ mod tests {
         assert_eq!(of([0xe9, b'a']), None);
         assert_eq!(of("x\n".repeat(MAX_ORIGINAL / 2) + "x"), None);
         assert_eq!(of("x".repeat(MAX_LINE + 1)), None);
-        assert!(read(Path::new("/no/such/file"), false).is_err());
-        assert_eq!(read(Path::new("/"), false).unwrap(), None);
+        assert_eq!(read(Path::new("/no/such/file"), false), None);
+        assert_eq!(read(Path::new("/"), false), None);
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::{DiskCheck, Input};
-use companion_core::text::Text;
+use companion_core::text::{Digest, Text};
 use companion_protocol::ide::truncate_utf16;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-use super::{Hooks, original};
+use super::Hooks;
+use super::changes::FileText;
 use crate::config::DISK_TIMEOUT;
 use crate::disk::written;
 use crate::session::SessionId;
@@ -50,8 +51,7 @@ impl Hooks {
             DiskCheck::Original(call, path) => {
                 let read = async {
                     self.workspace.check_shared(&path, DISK_TIMEOUT).await.ok()?;
-                    let file = PathBuf::from(&*path);
-                    self.on_disk(move || original::digest(&file)).await?
+                    self.read_original(&path).await.map(|text| Digest::of(&text))
                 };
                 let original = timeout(DISK_TIMEOUT, read).await.ok().flatten();
                 self.driver.handle(Input::Original(call, original));
@@ -69,10 +69,7 @@ impl Hooks {
                 let present = if original.is_some() && self.is_alive(session).await {
                     // The file is read last, so that little time is left for a change. What a client
                     // would change in it was looked for before the edit.
-                    let file = PathBuf::from(&*path);
-                    self.on_disk(move || original::read(&file, false).ok().flatten())
-                        .await
-                        .flatten()
+                    self.read_original(&path).await
                 } else {
                     None
                 };
@@ -80,6 +77,13 @@ impl Hooks {
                 self.driver.handle(Input::Present(diff, present));
             }
         }
+    }
+
+    /// Reads a file. `None` if a client that writes its text could change it.
+    async fn read_original(&self, path: &str) -> Option<String> {
+        let file = PathBuf::from(path);
+        let read = move || FileText::read(&file, true).original(&file, false).map(str::to_owned);
+        self.on_disk(read).await?
     }
 
     async fn is_alive(&self, session: SessionId) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use companion_core::text::{BOM, Digest, plain};
+use companion_core::text::{BOM, plain};
 use companion_platform::open_plain_file;
 
 use super::super::original::is_unchanged_by_write;
@@ -30,7 +30,7 @@ pub(crate) struct Stamp(u64, Option<SystemTime>);
 
 impl FileText {
     /// Reads a file. With `is_kept` false, its text is not read.
-    pub(super) fn read(path: &Path, is_kept: bool) -> Self {
+    pub(crate) fn read(path: &Path, is_kept: bool) -> Self {
         let found = match path.metadata() {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => return Self::Absent,
@@ -67,6 +67,11 @@ impl FileText {
         }
     }
 
+    /// The text, if a client may write it again without changing the file, see [`is_unchanged_by_write`].
+    pub(crate) fn original(&self, path: &Path, is_write: bool) -> Option<&str> {
+        self.text().map(|text| &**text).filter(|text| is_unchanged_by_write(path, text, is_write))
+    }
+
     /// The bytes of its text.
     pub(super) fn size(&self) -> usize {
         self.text().map_or(0, |text| text.len())
@@ -99,15 +104,6 @@ pub(crate) enum Access {
     Outside,
     /// The disk does not answer.
     Unknown,
-}
-
-impl FileSnapshot {
-    /// The digest of the text, if a client may write it again without changing the file.
-    pub(crate) fn original(&self, is_write: bool) -> Option<Digest> {
-        let FileText::Text(text) = &self.text else { return None };
-        let is_unchanged = is_unchanged_by_write(Path::new(&*self.path), text, is_write);
-        is_unchanged.then(|| Digest::of(text))
-    }
 }
 
 /// Gives a text of a CLI the byte order mark and the line endings that the file has after the edit,

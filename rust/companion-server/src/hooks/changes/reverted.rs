@@ -108,13 +108,11 @@ impl CliChanges {
         let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
             return false;
         };
-        match hunk {
-            Some(hunk) => change.revert_hunk(hunk),
-            None => {
-                change.is_reverted = true;
-                true
-            }
-        }
+        let Some(hunk) = hunk else {
+            change.is_reverted = true;
+            return true;
+        };
+        change.revert_hunk(hunk)
     }
 
     /// The revert of a change that the model has no notice of: whether other changes of the CLI in the file
