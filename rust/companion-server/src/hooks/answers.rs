@@ -219,7 +219,6 @@ impl Hooks {
         if is_of_user {
             self.state.lock().turns.begin(&event.session);
         }
-        let is_shared = self.context.is_shared();
         let listed = async {
             if !event.is_new_prompt {
                 return Vec::new();
@@ -229,9 +228,11 @@ impl Hooks {
                 .unwrap_or_default()
         };
         let mut unsaved = Vec::new();
-        if is_shared {
+        if self.context.is_shared() {
             (unsaved, ()) = tokio::join!(listed, self.drop_undone_reverts(event));
         }
+        // The user may have changed this setting in the meantime.
+        let is_shared = self.context.is_shared();
         if is_of_user {
             // Its edits are listed if the user shares again meanwhile, its text is not.
             self.begin_prompt(event, if is_shared { &event.title } else { "" });
@@ -249,7 +250,7 @@ impl Hooks {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
             texts = texts::of_notes(&self.workspace, event, notes, rejected);
         }
-        if !unsaved.is_empty() {
+        if is_shared && !unsaved.is_empty() {
             texts.push(texts::unsaved(&unsaved));
         }
         let output = HookOutput::context(event, &texts);

@@ -371,6 +371,23 @@ async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
 }
 
 #[tokio::test]
+async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_the_editor_lists_them() {
+    for is_shared in [true, false] {
+        let scene = Scene::start().await;
+        let event = json!({ "session_id": "cli", "hook_event_name": "BeforeAgent", "prompt": "p" });
+        let body = json!({ "event": event }).to_string();
+        let reply = scene.rig.send("POST", "/hook", &[], body).await;
+        let list = async {
+            let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
+            scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+            responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
+        };
+        let (answer, ()) = tokio::join!(reply.into_body().collect(), list);
+        assert_eq!(!answer.unwrap().to_bytes().is_empty(), is_shared);
+    }
+}
+
+#[tokio::test]
 async fn the_editor_is_notified_of_a_question_and_of_the_end() {
     let scene = Scene::start().await;
     scene.before_agent().await;
