@@ -71,6 +71,8 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
     'a key': `vim.g.got = vim.fn.getcharstr()`,
     'a language server': `vim.wait(9000, function() return vim.g.saved end)`,
     'an answer': `vim.ui.input({}, function() end)`,
+    'a program': `vim.fn.system('sleep 1')`,
+    'a program of Lua': `vim.system({ 'sleep', '1' }):wait()`,
   })) {
     test(`while a command of the user waits for ${name}`, async (t) => {
       const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
@@ -115,9 +117,11 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
 
 test('a proposal is not accepted by an autosave plugin during :sleep', { skip }, async (t) => {
   const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() vim.cmd('silent! write') vim.g.saved = true end, 100)`);
-  for (const map of ['', `vim.keymap.set('n', ' x', '<Cmd>sleep 500m<CR>')`]) {
-    const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
-    await neovim.type(`ccmine<Esc>${map ? ' x' : ':sleep 500m<CR>'}`);
+  const maps = ['<Cmd>sleep 500m<CR>', '<Cmd>echo<CR><Cmd>sleep 500m<CR>'];
+  for (const map of [':sleep 500m<CR>', ...maps]) {
+    const init = `${saver} vim.keymap.set('n', ' x', '${map}')`;
+    const { neovim, decision } = await openProposal(t, { init });
+    await neovim.type(`ccmine<Esc>${maps.includes(map) ? ' x' : map}`);
     await neovim.until('vim.g.saved');
     assert.equal((await neovim.ready()).proposals, 1);
     await neovim.type(':w<CR>');
@@ -142,6 +146,7 @@ describe('the answer to a question of Neovim decides', { skip, concurrency: 2 },
 describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
   const init = `
     local map = vim.keymap.set
+    map('n', ' 0', '<Cmd>w<CR><Cmd>sleep 50m<CR>')
     map('n', ' 1', vim.cmd.write)
     map('n', ' 2', function() vim.schedule(vim.cmd.write) end)
     map('n', ' 3', '<Cmd>silent! write<CR>')
@@ -153,13 +158,14 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', '<Plug>(save)', '<Cmd>update<CR>')
     map('n', ' 8', 'ZZ')
     map('n', ' 9', '<Cmd>x<CR>')
+    map('n', ' s', '<Cmd>lua vim.schedule(vim.cmd.write)<CR>')
     vim.cmd('command! W update')
     vim.cmd('command! -bang Save exe "up<bang>"')
     vim.cmd('cnoreabbrev ww update')
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'123456789'].map((key) => ` ${key}`);
+  const keys = [...'0123456789s'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {

@@ -44,12 +44,14 @@ local function collect(line, found, depth)
   end
 end
 
---- Returns the commands of a command line, also those inside `:execute`, `:bufdo` and the user's own commands.
----@param line string
+--- Returns the commands of command lines, also those inside `:execute`, `:bufdo` and the user's own commands.
+---@param lines string[]
 ---@return vim.api.keyset.cmd[]
-function M.commands(line)
+function M.commands(lines)
   local found = {}
-  collect(line, found, 1)
+  for _, line in ipairs(lines) do
+    collect(line, found, 1)
+  end
   return found
 end
 

@@ -20,6 +20,10 @@ local WRITES_MODIFIED = { exit = true, update = true, wall = true, wqall = true,
 --- The Vim functions that wait. Meanwhile, Neovim runs timers.
 local WAITS = { getchar = true, getcharstr = true, inputlist = true, wait = true }
 
+--- How long a Lua function of the user may take so that it has scheduled the functions that run next. After a longer
+--- one, timers run as well, which have waited for its end.
+local MAX_SCHEDULING_MS = 250
+
 local namespace = api.nvim_create_namespace('gemini_companion_turn')
 
 --- The open views.
@@ -54,11 +58,11 @@ function M.mark(view)
   end
 end
 
---- Prepares the proposals for a command line: those in sight, or all of them for `:tabdo`. An unchanged proposal is
+--- Prepares the proposals for command lines: those in sight, or all of them for `:tabdo`. An unchanged proposal is
 --- marked as modified during the turn, so that `:x`, `:update` and the like write it.
-local function prepare(line)
+local function prepare(lines)
   local writes, everywhere, sleeps, is_own = false, false, false, false
-  for _, command in ipairs(exlines.commands(line)) do
+  for _, command in ipairs(exlines.commands(lines)) do
     if WRITES_MODIFIED[command.cmd] then
       writes = true
       -- `:wall!` and the like do not set `v:cmdbang`.
@@ -67,9 +71,10 @@ local function prepare(line)
     everywhere = everywhere or command.cmd == 'tabdo'
     sleeps = sleeps or command.cmd == 'sleep'
     is_own = is_own or writes or command.cmd == 'write' or command.cmd == 'wq'
+    turn.may_schedule = turn.may_schedule or command.cmd == 'lua'
   end
   -- Meanwhile, Neovim runs the timers of plugins.
-  turn.is_command = turn.is_command and (is_own or not sleeps)
+  turn.only_sleeps = sleeps and not is_own
   for view in pairs(writes and views or {}) do
     local is_meant = view:is_current() or (everywhere and api.nvim_buf_is_valid(view.right))
     if is_meant and not view.closing and not vim.bo[view.right].modified then
@@ -87,12 +92,13 @@ local function on_key(key, typed)
   end
   if turn and (key == LUA or key == COMMAND) then
     turn.is_command, turn.may_schedule = true, key == LUA
-    for _, line in ipairs(key == COMMAND and exlines.of_mapping(typed, mode) or {}) do
-      prepare(line)
+    -- The other keys of a mapping come without the typed ones.
+    if key == COMMAND and typed ~= '' then
+      prepare(exlines.of_mapping(typed, mode))
     end
   elseif turn and key == 'Z' and last_key == 'Z' and mode == 'n' then
     turn.is_command = true
-    prepare('xit')
+    prepare({ 'xit' })
   end
   last_key = key
 end
@@ -106,7 +112,7 @@ local function start()
     callback = function()
       if turn and not vim.v.event.abort then
         turn.is_command = true
-        prepare(vim.fn.getcmdline())
+        prepare({ vim.fn.getcmdline() })
       end
     end,
   })
@@ -117,7 +123,8 @@ local function start()
         -- Neovim waits for an answer, such as with 'confirm'.
         return
       end
-      if turn and turn.is_command and not turn.may_schedule then
+      vim.uv.update_time()
+      if turn and turn.is_command and not (turn.may_schedule and vim.uv.now() - turn.began <= MAX_SCHEDULING_MS) then
         finish(turn)
       elseif turn and not turn.is_ending then
         turn.is_ending = true
@@ -208,7 +215,7 @@ end
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
 ---@return boolean, boolean insists
 function M.is_users()
-  if not turn or not turn.is_command or is_nested() or is_meanwhile() then
+  if not turn or not turn.is_command or turn.only_sleeps or is_nested() or is_meanwhile() then
     return false, false
   end
   return true, turn.insists == true or vim.v.cmdbang == 1
