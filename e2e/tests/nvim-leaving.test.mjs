@@ -353,7 +353,8 @@ for (const options of sessions) {
     const shown = (await tabs(next)).flat();
     assert.deepEqual([...new Set(shown)], [file.a]);
     await next.until(`vim.iter(vim.api.nvim_list_wins()):all(function(window)
-      return not vim.wo[window].diff and vim.wo[window].winbar == ''
+      local options = vim.wo[window]
+      return not options.diff and options.winbar == '' and options.foldmethod == 'manual' and options.wrap
     end)`);
   });
 }

@@ -38,6 +38,14 @@ function M.clean()
     end
   end
   windows.restore()
+  for _, window in ipairs(api.nvim_list_wins()) do
+    -- The options of a diff, without those from before it.
+    if vim.wo[window].foldmethod == 'diff' and not vim.wo[window].diff then
+      api.nvim_win_call(window, function()
+        vim.cmd('setlocal foldmethod< foldcolumn< foldlevel< wrap<')
+      end)
+    end
+  end
   labels.update()
   close_blank_tabs()
 end

@@ -161,6 +161,7 @@
 ---@field began integer the time of the first key, by `vim.uv.now()`
 ---@field is_command? boolean the user has given a command
 ---@field insists? boolean with `!`
+---@field only_sleeps? boolean its last command line waits, and writes nothing
 ---@field may_schedule? boolean a Lua function has run
 ---@field is_ending? boolean
 
