@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { accepted } from '../lib/decision.mjs';
 import { Neovim, noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { OPEN, ready, ScriptedProgram } from '../lib/scripted-program.mjs';
@@ -90,6 +91,20 @@ describe('messages of the companion', { skip, concurrency: 2 }, () => {
     });
   }
 });
+
+for (const events of [`{ 'BufNew', 'BufFilePre', 'BufFilePost' }`, `'CmdlineLeave'`]) {
+  test(`a proposal opens and is accepted though the user’s autocommands for ${events} fail`, { skip }, async (t) => {
+    const init = `vim.api.nvim_create_autocmd(${events}, { callback = function()
+      if vim.g.fails then error('mine') end
+    end })`;
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
+    await neovim.command('let g:fails = v:true');
+    const file = sandbox.file('a.txt', 'old\n');
+    const { decision } = await client.propose(neovim, file, 'new\n');
+    await neovim.press('ccmine<Esc>:w<CR>');
+    assert.deepEqual(await decision, accepted('mine\n'));
+  });
+}
 
 test('an error in one step of the start does not stop the next ones', { skip }, async (t) => {
   const init = `require('gemini_companion.comments').resend = function() error('mine') end`;

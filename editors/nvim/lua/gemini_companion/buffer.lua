@@ -1,5 +1,6 @@
 -- Reads and replaces the text of a buffer, with its line endings and BOM.
 
+local guard = require('gemini_companion.guard')
 local text = require('gemini_companion.text')
 
 local M = {}
@@ -23,13 +24,16 @@ end
 ---@param buftype 'acwrite'|'nofile'
 ---@param bufhidden 'hide'|'wipe'
 function M.create(name, buftype, bufhidden)
-  local buffer = api.nvim_create_buf(false, false)
-  set_name(buffer, name)
-  own[buffer] = true
-  local options = vim.bo[buffer]
-  options.buftype = buftype
-  options.bufhidden = bufhidden
-  options.swapfile = false
+  local _, buffer = guard.without_events('all', function()
+    local buffer = api.nvim_create_buf(false, false)
+    set_name(buffer, name)
+    own[buffer] = true
+    local options = vim.bo[buffer]
+    options.buftype = buftype
+    options.bufhidden = bufhidden
+    options.swapfile = false
+    return buffer
+  end)
   return buffer
 end
 

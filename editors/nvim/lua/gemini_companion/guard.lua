@@ -47,6 +47,23 @@ function M.quietly(act)
   pcall(vim.fn.call, act, {})
 end
 
+--- Calls a function without the autocommands for some events, which may fail. Returns like `pcall`.
+---@param events string
+---@param act fun(...): any
+function M.without_events(events, act, ...)
+  local ignored = vim.o.eventignore
+  local function ignore(list)
+    -- An autocommand that follows options may fail, once the option is set.
+    M.quietly(function()
+      vim.o.eventignore = list
+    end)
+  end
+  ignore(ignored == '' and events or ignored .. ',' .. events)
+  local results = { pcall(act, ...) }
+  ignore(ignored)
+  return unpack(results, 1, 3)
+end
+
 --- Calls `act` with the buffer of each of the events, and the name that they are about.
 ---@param group integer
 ---@param events string|string[]

@@ -128,19 +128,9 @@ local function revert(planned, is_expected)
   return revert_file(planned)
 end
 
---- Sets 'eventignore'. An autocommand that follows options may fail, once the option is set.
-local function ignore(events)
-  guard.quietly(function()
-    vim.o.eventignore = events
-  end)
-end
-
 --- Calls a function without the user's formatters and without autocommands that follow options.
 local function without_autocommands(act, ...)
-  local ignored = vim.o.eventignore
-  ignore((ignored == '' and '' or ignored .. ',') .. 'BufWritePre,OptionSet')
-  local called, ok, result = pcall(act, ...)
-  ignore(ignored)
+  local called, ok, result = guard.without_events('BufWritePre,OptionSet', act, ...)
   if called then
     return ok, result
   end

@@ -99,6 +99,9 @@ local function on_key(key, typed)
   elseif turn and key == 'Z' and last_key == 'Z' and mode == 'n' then
     turn.is_command = true
     prepare({ 'xit' })
+  elseif turn and key == '\r' and vim.fn.getcmdtype() == ':' then
+    -- If an autocommand of the user for `CmdlineLeave` fails, ours does not run.
+    turn.is_command = true
   end
   last_key = key
 end
