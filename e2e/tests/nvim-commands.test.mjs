@@ -105,6 +105,8 @@ describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
     const maps = [
       `vim.keymap.set('n', '<CR>', function() vim.g.mine = true end, { buffer = 0 })`,
       `vim.cmd('nnoremap <buffer> <CR> :let g:mine = v:true<CR>')`,
+      `vim.cmd('nnoremap <CR> :let g:mine = v:true<CR>')`,
+      `vim.cmd('nmap <buffer> <expr> <CR> execute("let g:mine = v:true") .. "<CR>"')`,
       script,
     ];
     for (const map of maps) {

@@ -29,33 +29,31 @@ function M.current(context)
   return found == context and item or nil
 end
 
---- Types the keys of a mapping, as Neovim does: a recursive mapping does not begin with itself.
-local function type_keys(mapping)
-  local keys = vim.keycode((mapping.rhs:gsub('<[Ss][Ii][Dd]>', ('<SNR>%d_'):format(mapping.sid))))
-  local enter_key = vim.keycode('<CR>')
-  if mapping.noremap == 1 then
-    vim.fn.feedkeys(keys, 'in')
-  elseif vim.startswith(keys, enter_key) then
-    vim.fn.feedkeys(keys:sub(#enter_key + 1), 'im')
-    vim.fn.feedkeys(enter_key, 'in')
-  else
-    vim.fn.feedkeys(keys, 'im')
-  end
-end
+local map
 
---- Goes to the entry in the current line. In a list of the user, runs the mapping of the other plugin.
+--- Goes to the entry in the current line. In a list of the user, runs the mapping of the other plugin in place of ours.
 local function enter()
   local item, context = current()
   local go_to = item and go[context]
-  local other = others[vim.api.nvim_get_current_buf()]
+  local buffer = vim.api.nvim_get_current_buf()
+  local other = others[buffer]
   if go_to and go_to(item) then
     return
   elseif go_to or not other then
     guard.try(vim.cmd, '.cc')
-  elseif other.callback then
-    other.callback()
   else
-    type_keys(other)
+    vim.keymap.del('n', '<CR>', { buffer = buffer })
+    if other.buffer == 1 then
+      vim.fn.mapset('n', false, other)
+    end
+    guard.try(vim.fn.feedkeys, vim.keycode('<CR>'), 'imx')
+    map(buffer)
+  end
+end
+
+function map(buffer)
+  if vim.api.nvim_buf_is_valid(buffer) then
+    vim.keymap.set('n', '<CR>', enter, { buffer = buffer, desc = DESCRIPTION })
   end
 end
 
@@ -81,10 +79,10 @@ function M.show(title, items, context, go_to)
   vim.fn.setqflist({}, reuse(context) and 'r' or ' ', { title = title, context = context, items = items })
   vim.cmd('botright copen')
   local other = vim.fn.maparg('<CR>', 'n', false, true)
-  if other.lhs and other.desc ~= DESCRIPTION and other.expr == 0 then
+  if other.lhs and other.desc ~= DESCRIPTION then
     others[vim.api.nvim_get_current_buf()] = other
   end
-  vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = DESCRIPTION })
+  map(vim.api.nvim_get_current_buf())
 end
 
 --- Returns a function for the new number of an item of `old` by its `user_data`. If the item is gone, the function
