@@ -13,7 +13,6 @@ local log = require('gemini_companion.log')
 local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
 local reload = require('gemini_companion.reload')
-local resuming = require('gemini_companion.resuming')
 local server = require('gemini_companion.server')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -29,6 +28,9 @@ local OPEN_TIMEOUT_MS = 25000
 local REPLACE_TIMEOUT_MS = 2000
 
 local NONE = 'No diff is open for this file.'
+
+--- The message about a decision that no companion takes.
+local PAUSED = 'the companion is starting again; decide in a moment'
 
 --- Called when a proposal opens, opens again or ends.
 M.on_changed = function() end
@@ -68,7 +70,7 @@ end
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
 local function accept(proposal, before, by_user)
   if proposal.is_paused then
-    log.warn(resuming.PAUSED)
+    log.warn(PAUSED)
     return false
   end
   local path, content = proposal.path, final_content(proposal)
@@ -141,7 +143,7 @@ end
 local function reject_with_reason(proposal, reason)
   local arrival, why = reasons.arrival(proposal)
   if proposal.is_paused or not arrival then
-    return false, proposal.is_paused and resuming.PAUSED or why
+    return false, proposal.is_paused and PAUSED or why
   end
   if not server.notify('diff/rejected', { filePath = proposal.path, reason = text.utf8(reason) }) then
     return false, reasons.NO_CLI
@@ -186,7 +188,8 @@ local function set_orphan(proposal)
 end
 
 --- Closes a proposal that no CLI will wait for again. A proposal with the user's changes stays open.
-local function abandon(proposal)
+---@param proposal GeminiCompanion.Proposal
+function M.abandon(proposal)
   local _, changed = proposal.view:proposal()
   if not changed then
     close(proposal)
@@ -196,8 +199,6 @@ local function abandon(proposal)
   local stays = 'no CLI waits for %s; :w {file} saves your changes, :q! closes it'
   log.warn(stays:format(file.short(proposal.path)))
 end
-
-resuming.abandon = abandon
 
 local function remind(proposal)
   log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(file.short(proposal.path)))
@@ -327,7 +328,7 @@ function M.on_open(params, done, fail)
   end
   local function failed(why)
     if proposals.get(path) then
-      abandon(proposals.get(path))
+      M.abandon(proposals.get(path))
     end
     fail(why)
   end
@@ -376,7 +377,7 @@ function M.on_close(params, done, fail)
   local content = final_content(proposal)
   done({ content = content })
   if params.abandoned then
-    abandon(proposal)
+    M.abandon(proposal)
   else
     expect_written(proposal, content, before)
     close(proposal)

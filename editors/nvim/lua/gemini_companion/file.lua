@@ -20,6 +20,15 @@ function M.real(path)
   return real or path
 end
 
+--- Returns whether a path is below a folder.
+---@param path string
+---@param folder string
+function M.is_inside(path, folder)
+  local options = { expand_env = false, win = vim.fn.has('win32') == 1 }
+  path, folder = vim.fs.normalize(path, options), vim.fs.normalize(folder, options)
+  return vim.startswith(path, folder:sub(-1) == '/' and folder or folder .. '/')
+end
+
 --- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL or a folder, or may not be UTF-8.
 ---@param buffer integer
 function M.path_of(buffer)

@@ -3,25 +3,19 @@
 
 local bars = require('gemini_companion.bars')
 local config = require('gemini_companion.config')
+local diff = require('gemini_companion.diff')
 local proposals = require('gemini_companion.proposals')
 local reasons = require('gemini_companion.reason')
 local server = require('gemini_companion.server')
 
 local M = {}
 
---- The message about a decision that no companion takes.
-M.PAUSED = 'the companion is starting again; decide in a moment'
-
---- Ends a proposal that no CLI will wait for again.
----@type fun(proposal: GeminiCompanion.Proposal)
-M.abandon = function(_) end
-
 --- Pauses the proposals after their companion has ended: the next one may take them up. Abandons those that had ended
 --- before, unless they have the user's changes.
 function M.pause()
   for _, proposal in ipairs(proposals.all()) do
     if proposal.orphan then
-      M.abandon(proposal)
+      diff.abandon(proposal)
     else
       proposal.is_paused = true
     end
@@ -33,7 +27,7 @@ end
 function M.stop()
   for _, proposal in ipairs(proposals.all()) do
     if proposal.is_paused then
-      M.abandon(proposal)
+      diff.abandon(proposal)
     end
   end
 end

@@ -36,20 +36,15 @@ local function reading_argument()
   end
 end
 
-local function is_below(path, folder)
-  folder = folder:gsub('[/\\]+$', '')
-  return vim.startswith(path, folder .. '/') or vim.startswith(path, folder .. '\\')
-end
-
 --- Returns whether a file lies in a folder for temporary files, but not in the working directory. Programs that ask for
 --- a text write it there: crontab, kubectl, shells, mail clients and many others.
 local function is_temporary(path, is_crontab)
   local real = file.real(path)
-  if is_below(real, file.real(vim.fn.getcwd())) and not is_crontab then
+  if file.is_inside(real, file.real(vim.fn.getcwd())) and not is_crontab then
     return false
   end
   for _, folder in ipairs({ vim.uv.os_tmpdir(), '/tmp', '/var/tmp', '/dev/shm' }) do
-    if is_below(real, file.real(folder)) then
+    if file.is_inside(real, file.real(folder)) then
       return true
     end
   end

@@ -59,11 +59,8 @@ end
 --- Returns the number of UTF-16 units in a text.
 ---@param text string
 function M.utf16_units(text)
-  if vim.fn.has('nvim-0.11') == 1 then
-    return vim.str_utfindex(text, 'utf-16')
-  end
-  ---@diagnostic disable-next-line: missing-parameter The form of 0.10.
-  return select(2, vim.str_utfindex(text))
+  -- Vim functions take no NUL. Composing characters count.
+  return vim.fn.strutf16len((text:gsub('%z', ' ')), true)
 end
 
 --- Returns whether a text begins with a byte order mark.

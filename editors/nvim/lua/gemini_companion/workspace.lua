@@ -1,6 +1,7 @@
 -- Finds and reports the folders of the workspace. A CLI in one of them connects to this Neovim.
 
 local config = require('gemini_companion.config')
+local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 local server = require('gemini_companion.server')
 
@@ -9,9 +10,8 @@ local M = {}
 --- How soon after the user has entered a file a change of the directory is one of a plugin, in ms.
 local FOLLOWS_WITHIN_MS = 100
 
-local IS_WINDOWS = vim.fn.has('win32') == 1
 --- Separators at the end of a path that is not a root.
-local TRAILING = IS_WINDOWS and '([^:])[/\\]+$' or '(.)/+$'
+local TRAILING = vim.fn.has('win32') == 1 and '([^:])[/\\]+$' or '(.)/+$'
 
 --- The folders that the companion knows.
 local reported
@@ -20,12 +20,6 @@ local warned
 --- The working directories that the user has chosen, and the one for all windows among them. The option 'autochdir' and
 --- plugins that go to the root of each file change directories as well; the workspace does not follow these.
 local chosen, main
-
-local function is_inside(path, folder)
-  local options = { expand_env = false, win = IS_WINDOWS }
-  path, folder = vim.fs.normalize(path, options), vim.fs.normalize(folder, options)
-  return vim.startswith(path, folder:sub(-1) == '/' and folder or folder .. '/')
-end
 
 --- Returns the directories of all windows, as `:cd`, `:tcd`, `:lcd` and plugins have set them.
 local function window_directories()
@@ -68,7 +62,7 @@ local function is_automatic(event, entered_ms_ago)
   local path = vim.api.nvim_buf_get_name(0)
   return event.match == 'auto'
     or autocommands > 1
-    or (entered_ms_ago <= FOLLOWS_WITHIN_MS and path ~= '' and is_inside(path, vim.fn.getcwd()))
+    or (entered_ms_ago <= FOLLOWS_WITHIN_MS and path ~= '' and file.is_inside(path, vim.fn.getcwd()))
 end
 
 --- Notices in an autocommand for `DirChanged` that the user has chosen another directory.
@@ -124,7 +118,7 @@ function M.folders()
   end
   local folders = vim.tbl_filter(function(path)
     for other in pairs(existing) do
-      if other ~= path and is_inside(path, other) then
+      if other ~= path and file.is_inside(path, other) then
         return false
       end
     end
