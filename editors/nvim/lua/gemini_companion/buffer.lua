@@ -24,16 +24,19 @@ end
 ---@param buftype 'acwrite'|'nofile'
 ---@param bufhidden 'hide'|'wipe'
 function M.create(name, buftype, bufhidden)
-  local _, buffer = guard.without_events('all', function()
-    local buffer = api.nvim_create_buf(false, false)
+  local buffer ---@type integer
+  local ok, why = guard.without_events('all', function()
+    buffer = api.nvim_create_buf(false, false)
     set_name(buffer, name)
     own[buffer] = true
     local options = vim.bo[buffer]
     options.buftype = buftype
     options.bufhidden = bufhidden
     options.swapfile = false
-    return buffer
   end)
+  if not ok then
+    error(why, 0)
+  end
   return buffer
 end
 
@@ -50,11 +53,7 @@ function M.rename(buffer, name)
   local before = api.nvim_buf_get_name(buffer)
   set_name(buffer, name)
   -- Neovim keeps the old name in a new buffer.
-  for _, other in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_get_name(other) == before then
-      api.nvim_buf_delete(other, { force = true })
-    end
-  end
+  api.nvim_buf_delete(vim.fn.bufadd(before), { force = true })
   return api.nvim_buf_get_name(buffer)
 end
 

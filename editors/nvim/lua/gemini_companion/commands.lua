@@ -230,12 +230,6 @@ local commands = {
   keep = { run('keep'), changes },
 }
 
-local function names()
-  local list = vim.tbl_keys(commands)
-  table.sort(list)
-  return list
-end
-
 --- Runs a subcommand, by default `status`. A path may follow its name. `first` and `last` are the range, if the
 --- user gave one.
 ---@param arguments string
@@ -265,7 +259,8 @@ function M.complete(lead, line)
   if name == 'add' then
     return vim.fn.getcompletion(lead, 'file')
   end
-  local candidates = names()
+  local candidates = vim.tbl_keys(commands)
+  table.sort(candidates)
   if name then
     local complete = commands[name] and commands[name][2]
     candidates = complete and complete(begun) or {}

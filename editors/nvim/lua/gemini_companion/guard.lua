@@ -49,7 +49,7 @@ end
 
 --- Calls a function without the autocommands for some events, which may fail. Returns like `pcall`.
 ---@param events string
----@param act fun(...): any
+---@param act fun(...): any, any
 function M.without_events(events, act, ...)
   local ignored = vim.o.eventignore
   local function ignore(list)

@@ -70,13 +70,10 @@ local function cli_terminals()
   end
 end
 
---- Returns the buffers of the terminals that run a CLI, newest first.
-local function terminals()
+--- Returns the buffer of the newest terminal that runs a CLI, or nil.
+local function newest_terminal()
   local found = vim.tbl_filter(cli_terminals(), api.nvim_list_bufs())
-  table.sort(found, function(a, b)
-    return a > b
-  end)
-  return found
+  return found[#found]
 end
 
 --- Returns whether a buffer is a terminal that runs a CLI.
@@ -154,7 +151,7 @@ function M.add(path, first, last)
   if not file then
     return false, path and ('%s does not exist'):format(path) or 'this buffer has no file to add'
   end
-  local terminal = terminals()[1]
+  local terminal = newest_terminal()
   local name = M.naming(file, terminal and folder_of(terminal) or vim.fn.getcwd(), first, last)
   if not name then
     return false, 'the name has control characters, which a prompt cannot take'

@@ -22,7 +22,7 @@ local WAITS = { getchar = true, getcharstr = true, inputlist = true, wait = true
 
 --- How long a Lua function of the user may take so that it has scheduled the functions that run next. After a longer
 --- one, timers run as well, which have waited for its end.
-local MAX_SCHEDULING_MS = 250
+local SCHEDULES_WITHIN_MS = 250
 
 local namespace = api.nvim_create_namespace('gemini_companion_turn')
 
@@ -127,7 +127,7 @@ local function start()
         return
       end
       vim.uv.update_time()
-      if turn and turn.is_command and not (turn.may_schedule and vim.uv.now() - turn.began <= MAX_SCHEDULING_MS) then
+      if turn and turn.is_command and not (turn.may_schedule and vim.uv.now() - turn.began <= SCHEDULES_WITHIN_MS) then
         finish(turn)
       elseif turn and not turn.is_ending then
         turn.is_ending = true
