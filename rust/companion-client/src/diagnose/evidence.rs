@@ -3,12 +3,12 @@
 use companion_platform::{Platform, temp_dir_variables};
 use companion_protocol::profile::ClientProfile;
 
+use super::client_program::ClientProgram;
 use super::env_file::EnvFile;
 use super::facts::{Facts, Tried};
 use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed, shown};
-use super::program::ClientProgram;
 use super::settings::{IdeMode, Unread};
 use super::text::{list, place};
 use super::trust::Trust;

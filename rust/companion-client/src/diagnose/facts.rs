@@ -6,10 +6,10 @@ use std::thread;
 
 use companion_platform::{foreign_owner, is_opened, opened_folders, real_path, sibling_worktrees};
 
+use super::client_program::ClientProgram;
 use super::env_file::EnvFile;
 use super::hooks::Hooks;
 use super::probe::{ANSWER_TIMEOUT, Failure, Probed, over_http, over_stdio};
-use super::program::ClientProgram;
 use super::settings::{IdeMode, Settings, Unread};
 use super::trust::Trust;
 use crate::discover::{

@@ -7,8 +7,8 @@ use companion_protocol::hook::HookEventKind::{
 };
 use companion_protocol::profile::ClientProfile;
 
+use super::hook_program::RunnerProblem;
 use super::hooks::{HookObstacle, Hooks};
-use super::runner::RunnerProblem;
 
 /// The name of a feature for users, and the hooks that it needs.
 type Feature = (&'static str, &'static [HookEventKind]);

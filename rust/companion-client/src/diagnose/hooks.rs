@@ -9,7 +9,7 @@ use companion_protocol::text::parse_with_comments;
 use serde_json::Value;
 
 use super::enablement::disabling_rule;
-use super::runner::{RunnerProblem, problem};
+use super::hook_program::{RunnerProblem, problem};
 use super::settings::{Settings, is_on, read, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;

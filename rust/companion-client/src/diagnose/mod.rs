@@ -4,17 +4,17 @@
 //! result is a [`Diagnosis`]: programs read it as JSON, and `Display` formats it for users.
 //! *Invariant:* a diagnosis contains no token, and no data of the user's files.
 
+mod client_program;
 mod enablement;
 mod env_file;
 mod evidence;
 mod explain;
 mod facts;
 mod features;
+mod hook_program;
 mod hooks;
 mod judge;
 mod probe;
-mod program;
-mod runner;
 mod settings;
 mod terminal;
 #[cfg(test)]
@@ -24,12 +24,12 @@ mod trust;
 
 use serde::Serialize;
 
+pub use client_program::{ClientProgram, installed};
 pub use facts::{Facts, Tried};
+pub use hook_program::RunnerProblem;
 pub use hooks::{HookObstacle, Hooks, hook_switches};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
-pub use program::{ClientProgram, installed};
-pub use runner::RunnerProblem;
 pub use settings::{IdeMode, Settings, Unread, corrects_edits, user_settings};
 pub use terminal::diagnose_terminal;
 pub use trust::Trust;

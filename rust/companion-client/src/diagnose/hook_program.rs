@@ -4,7 +4,7 @@ use std::path::Path;
 
 use companion_platform::{is_executable, program_version};
 
-use super::program::find_program;
+use super::client_program::find_program;
 use crate::discover::Environment;
 
 /// Why hooks do not work with their program.
