@@ -231,10 +231,11 @@ impl Notes {
         }
     }
 
-    /// Whether the comment waits, or a model has got it, with the same text.
+    /// Whether the comment waits, or a model has got it, with the same words.
     pub fn knows(&self, comment: &CommentOnLines) -> bool {
         // A file that was renamed is checked again before each delivery.
-        let is_same = |other: &CommentOnLines| other.id == comment.id && other.text == comment.text;
+        let is_same =
+            |other: &CommentOnLines| other.id == comment.id && other.words() == comment.words();
         self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 

@@ -70,8 +70,8 @@ pub struct DeliveredComment {
 
 impl From<&CommentOnLines> for DeliveredComment {
     fn from(comment: &CommentOnLines) -> Self {
-        let CommentOnLines { id, path, line: _, end_line: _, content: _, text } = comment;
-        Self { id: Arc::clone(id), fingerprint: Fingerprint::of(&format!("{path}\0{text}")) }
+        let words = format!("{}\0{}", comment.path, comment.words());
+        Self { id: Arc::clone(&comment.id), fingerprint: Fingerprint::of(&words) }
     }
 }
 

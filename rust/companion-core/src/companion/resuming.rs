@@ -60,7 +60,7 @@ impl Companion {
                 self.calls.set_deadline(call, now.elapsed + ACKNOWLEDGEMENT_TIMEOUT);
             }
             End::Decide { .. } if asker.is_some() => {}
-            _ => return self.end_named_diff(call, &ending),
+            End::Close { .. } | End::Decide { .. } => return self.end_named_diff(call, &ending),
         }
         self.deferred.insert(call, ending);
         Vec::new()

@@ -164,6 +164,14 @@ pub struct CommentOnLines {
     pub text: Arc<str>,
 }
 
+impl CommentOnLines {
+    /// What the user has written. The lines and the path follow the file.
+    pub fn words(&self) -> &str {
+        let Self { id: _, path: _, line: _, end_line: _, content: _, text } = self;
+        text
+    }
+}
+
 /// The parameters of `comment/removed`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct CommentId {

@@ -58,6 +58,14 @@ impl Tool {
         }
     }
 
+    /// Whether a call must not overtake an earlier one, which it may be about.
+    pub const fn follows_earlier_calls(self) -> bool {
+        match self {
+            Self::OpenDiff | Self::AcceptDiff | Self::RejectDiff | Self::GetDiagnostics => false,
+            Self::CloseDiff => true,
+        }
+    }
+
     /// Whether a server with these settings offers the tool.
     pub const fn is_offered(self, settings: &Settings) -> bool {
         match self {

@@ -176,7 +176,7 @@ where
     };
     let _busy = session.busy(Some(port));
     // A client that gives up an edit closes it, perhaps before the edit has arrived.
-    if received.is_close()
+    if received.follows_earlier_calls()
         && let Some(arrival) = &arrival
     {
         arrival.be_first().await;

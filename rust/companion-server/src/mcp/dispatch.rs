@@ -101,9 +101,10 @@ impl ReceivedMessages {
         }
     }
 
-    /// Whether this is a single call of `closeDiff`.
-    pub(crate) fn is_close(&self) -> bool {
-        matches!(&self.messages[..], [ParsedMessage::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
+    /// Whether this is a single call that must not overtake an earlier one.
+    pub(crate) fn follows_earlier_calls(&self) -> bool {
+        let [ParsedMessage::Call(_, call)] = &self.messages[..] else { return false };
+        call.tool().is_some_and(Tool::follows_earlier_calls)
     }
 
     pub(crate) fn is_batch(&self) -> bool {
