@@ -11,6 +11,7 @@ const PRIVACY: &str = "docs/privacy.md";
 const JETBRAINS: &str = "docs/jetbrains.md";
 const PROTOCOL: &str = "docs/editor-protocol.md";
 const NEOVIM: &str = "docs/architecture/neovim.md";
+const MESSAGES: &str = "plugin-kotlin/src/main/kotlin/dev/companion/gemini/core/ServerMessage.kt";
 const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
 
 const NUMBERS: [Number; 21] = [
@@ -86,7 +87,15 @@ const NUMBERS: [Number; 21] = [
     (
         "rust/companion-protocol/src/ide.rs",
         "MAX_SELECTED_TEXT: usize = 16_384;",
-        &[("README.md", "16,384"), (PRIVACY, "16,384"), (JETBRAINS, "16,384"), (HELP, "16,384")],
+        &[
+            ("README.md", "16,384"),
+            (PRIVACY, "16,384"),
+            (JETBRAINS, "16,384"),
+            (HELP, "16,384"),
+            // The editors cut the text before they send it.
+            (MESSAGES, "MAX_SELECTION = 16_384"),
+            ("editors/nvim/lua/gemini_companion/selection.lua", "MAX_BYTES = 3 * 16384"),
+        ],
     ),
     (
         "rust/companion-protocol/src/ide.rs",
