@@ -306,7 +306,7 @@ pub struct RejectedDiff {
 
 /// The result of `diff/accepted`, if it is a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Decided {
+pub struct AcceptanceDelivery {
     /// Whether the client gets the acceptance.
     pub delivery: Delivery,
 }

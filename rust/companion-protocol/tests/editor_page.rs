@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest, Severity};
 use companion_protocol::editor::{
-    AcceptedDiff, ChangeKind, ChangedFile, ChangedPath, ChangedPaths, ChangedText, CliAnswered,
-    CliChanged, CliCommand, CliFinished, CliWaiting, Clients, CloseDiff, CommentId, CommentOnLines,
-    CommentRefused, CommentsDelivered, CommentsPending, CompanionNotification as Sent, CursorMoved,
-    Decided, Delivery, Diagnosis, DiffPath, DiffResult, EditorNotification as Read, EditorQuery,
-    FilePath, FileToRevert, Folders, Hunk, Hunks, OpenDiff, PlanRevert, PlannedFile, PrivateFiles,
-    PromptOfSession, ProposalKind, Ready, ReasonArrival, ReasonLost, RejectedDiff, Renamed,
-    Restarts, ResumedProposal, ResumedProposals, RevertAction, RevertPlan, Review,
-    SelectionChanged, ShareContext, ShownProposal, ShownProposals, TerminalEnvironment, Trust,
-    UnsavedFiles, Withdrawn,
+    AcceptanceDelivery, AcceptedDiff, ChangeKind, ChangedFile, ChangedPath, ChangedPaths,
+    ChangedText, CliAnswered, CliChanged, CliCommand, CliFinished, CliWaiting, Clients, CloseDiff,
+    CommentId, CommentOnLines, CommentRefused, CommentsDelivered, CommentsPending,
+    CompanionNotification as Sent, CursorMoved, Delivery, Diagnosis, DiffPath, DiffResult,
+    EditorNotification as Read, EditorQuery, FilePath, FileToRevert, Folders, Hunk, Hunks,
+    OpenDiff, PlanRevert, PlannedFile, PrivateFiles, PromptOfSession, ProposalKind, Ready,
+    ReasonArrival, ReasonLost, RejectedDiff, Renamed, Restarts, ResumedProposal, ResumedProposals,
+    RevertAction, RevertPlan, Review, SelectionChanged, ShareContext, ShownProposal,
+    ShownProposals, TerminalEnvironment, Trust, UnsavedFiles, Withdrawn,
 };
 use companion_protocol::ide::Position;
 use companion_protocol::jsonrpc::code::METHOD_NOT_FOUND;
@@ -381,7 +381,7 @@ fn results() {
     let question = Some("a.txt has other, unsaved changes (+1 −1). Revert it?".to_owned());
     assert_eq!(results[2].1, json!(Hunks { hunks: vec![hunk().into()] }));
     assert_eq!(results[3].1, json!(RevertPlan { files: vec![file, refused], question }));
-    assert_eq!(results[4].1, json!(Decided { delivery: Delivery::Delivered }));
+    assert_eq!(results[4].1, json!(AcceptanceDelivery { delivery: Delivery::Delivered }));
     assert_eq!(results[5].1, json!(Withdrawn { withdrawn: true }));
     let mut shape: Value = serde_json::from_str(include_str!("status.json")).unwrap();
     shape["port"] = 41234.into();

@@ -13,8 +13,8 @@ use companion_core::companion::Input;
 use companion_core::diffs::{Accepted, DiffId};
 use companion_platform::{Platform, SuspendedMark, container_mark, is_absolute};
 use companion_protocol::editor::{
-    AcceptedDiff, ChangedPath, Decided, Diagnosis, EditorNotification, EditorQuery, ReasonArrival,
-    RejectedDiff, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals,
+    AcceptanceDelivery, AcceptedDiff, ChangedPath, Diagnosis, EditorNotification, EditorQuery,
+    ReasonArrival, RejectedDiff, ResumedProposal, ResumedProposals, ShownProposal, ShownProposals,
     TerminalEnvironment, Withdrawn,
 };
 use companion_protocol::ide::DiscoveryFile;
@@ -311,7 +311,9 @@ impl Server {
                 Ok(json(&TerminalEnvironment { env: self.terminal_environment() }))
             }
             EditorQuery::Diagnosis => Ok(json(&diagnose(self))),
-            EditorQuery::Accepted(diff) => Ok(json(&Decided { delivery: self.accepted(diff) })),
+            EditorQuery::Accepted(diff) => {
+                Ok(json(&AcceptanceDelivery { delivery: self.accepted(diff) }))
+            }
             EditorQuery::Withdraw(diff) => {
                 let reply = self.inner.parts.driver.post(Input::Withdraw(&diff.file_path));
                 Ok(json(&Withdrawn { withdrawn: reply.is_withdrawn }))

@@ -27,7 +27,7 @@ pub enum Answer {
     /// `closeDiff`: the acceptance, if a diff was open and has a text.
     Closed(Option<Accepted>),
     /// `acceptDiff` or `rejectDiff`: how the diff ended.
-    Decided {
+    Outcome {
         /// Which of the two.
         accept: bool,
         /// How the diff ended.

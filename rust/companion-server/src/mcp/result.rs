@@ -63,7 +63,7 @@ impl From<Answer> for ToolResult {
             Answer::Failed(why) => CallToolResult::error(why),
             Answer::Closed(Some(Accepted { content })) => return Self::Closed(content),
             Answer::Closed(None) => CallToolResult::text("{}"),
-            Answer::Decided { accept, outcome } => decided(accept, outcome),
+            Answer::Outcome { accept, outcome } => decided(accept, outcome),
         };
         result.into()
     }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn what_a_client_reads() {
         let text = |text: &str| json!([{ "type": "text", "text": text }]);
-        let decided = |accept, outcome| Answer::Decided { accept, outcome };
+        let decided = |accept, outcome| Answer::Outcome { accept, outcome };
         let accepted = json!({ "content": text("The diff was accepted.") });
         let rejected = json!({ "content": text("The diff was rejected."), "isError": true });
         let closed = json!({ "content": text(r#"{"content":"as \"edited\""}"#) });

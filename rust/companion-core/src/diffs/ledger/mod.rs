@@ -348,7 +348,7 @@ impl Ledger {
             return self.refuse(call, "No diff is open for this filePath.");
         };
         let outcome = (&decided.decision).into();
-        self.answer(call, Answer::Decided { accept, outcome });
+        self.answer(call, Answer::Outcome { accept, outcome });
         self.take_effects()
     }
 
@@ -434,7 +434,7 @@ impl Ledger {
         }
         for (call, accept) in diff.pending_decisions {
             self.forget_request(call);
-            self.answer(call, Answer::Decided { accept, outcome });
+            self.answer(call, Answer::Outcome { accept, outcome });
         }
         self.effects.push(Effect::Ended(diff.id, outcome));
     }

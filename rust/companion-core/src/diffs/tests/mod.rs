@@ -187,7 +187,7 @@ fn tools_decide_in_the_users_place() {
         assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
         let effects = book.user_decided(accept.then_some("x"));
         let outcome = if accept { Outcome::Accepted } else { Outcome::Rejected };
-        assert_eq!(*answer(&effects, call), Answer::Decided { accept, outcome });
+        assert_eq!(*answer(&effects, call), Answer::Outcome { accept, outcome });
     }
 }
 
@@ -197,7 +197,7 @@ fn a_tool_gets_a_decision_that_differs_from_its_own() {
     book.opened(book.a);
     let (call, _) = book.request_decision(true);
     let effects = book.user_decided(None);
-    let rejected = Answer::Decided { accept: true, outcome: Outcome::Rejected };
+    let rejected = Answer::Outcome { accept: true, outcome: Outcome::Rejected };
     assert_eq!(*answer(&effects, call), rejected);
 }
 
@@ -211,7 +211,7 @@ fn a_tool_gets_the_decision_that_the_asker_has_not_received() {
         book.user_decided(accepted);
         let (call, effects) = book.request_decision(true);
         let outcome = if accepted.is_some() { Outcome::Accepted } else { Outcome::Rejected };
-        assert_eq!(*answer(&effects, call), Answer::Decided { accept: true, outcome });
+        assert_eq!(*answer(&effects, call), Answer::Outcome { accept: true, outcome });
         book.ledger.attach(a, 2, &EventId::default(), false);
         assert!(book.ledger.next(a, 2).0.is_some(), "the asker waits for it still");
     }
@@ -234,7 +234,7 @@ fn a_tool_that_fails_leaves_others_waiting() {
     let ((fails, _), (waits, _)) = (book.request_decision(true), book.request_decision(true));
     book.ledger.failed(fails, "no");
     let effects = book.user_decided(Some("edited"));
-    let decided = Answer::Decided { accept: true, outcome: Outcome::Accepted };
+    let decided = Answer::Outcome { accept: true, outcome: Outcome::Accepted };
     assert_eq!(*answer(&effects, waits), decided);
 }
 
@@ -252,7 +252,7 @@ fn a_tool_that_waits_gets_the_outcome() {
     book.opened(book.a);
     let (call, _) = book.request_decision(true);
     let (_, effects) = book.open(book.a);
-    let expected = Answer::Decided { accept: true, outcome: Outcome::Replaced };
+    let expected = Answer::Outcome { accept: true, outcome: Outcome::Replaced };
     assert_eq!(*answer(&effects, call), expected);
 }
 

@@ -100,7 +100,7 @@ fn a_decision_for_a_view_that_does_not_open_is_never_sent() {
     let (open, _) = book.open(book.b);
     let (accept, _) = book.request_decision(true);
     let effects = book.ledger.failed(open, "The file is binary.");
-    let failed = Answer::Decided { accept: true, outcome: Outcome::Failed };
+    let failed = Answer::Outcome { accept: true, outcome: Outcome::Failed };
     assert!(effects.contains(&Effect::Answer(accept, failed)));
     assert_eq!(book.describe(&effects), ["2 Failed", "abandon"], "the earlier view closes, too");
 }

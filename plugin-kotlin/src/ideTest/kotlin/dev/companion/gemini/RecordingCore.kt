@@ -6,11 +6,11 @@ import com.google.gson.Gson
 import com.google.gson.JsonArray
 import com.google.gson.JsonElement
 import com.google.gson.JsonObject
+import dev.companion.gemini.core.AcceptanceDelivery
 import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ConnectedCli
-import dev.companion.gemini.core.Decided
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.Diagnosis
 import dev.companion.gemini.core.FileToRevert
@@ -87,7 +87,7 @@ open class RecordingCore : CompanionCore {
 
     private fun answer(request: ServerMessage.Request<*>): Any? =
         when (request) {
-            is ServerMessage.Accepted -> Decided(delivery).also { sent += request }
+            is ServerMessage.Accepted -> AcceptanceDelivery(delivery).also { sent += request }
             is ServerMessage.Withdraw -> Withdrawn(isUnsent).also { sent += request }
             is ServerMessage.Resume -> resumed(request.proposals).also { sent += request }
             is ServerMessage.FindTexts -> texts[request.params.run { Triple(session, prompt, path) }]

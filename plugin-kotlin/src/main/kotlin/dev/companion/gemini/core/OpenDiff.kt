@@ -71,7 +71,7 @@ enum class Delivery {
     UNKNOWN,
 }
 
-class Decided(val delivery: Delivery)
+class AcceptanceDelivery(val delivery: Delivery)
 
 /** [withdrawn] says whether it is certain that the CLI does not make the edit. */
 class Withdrawn(val withdrawn: Boolean)

@@ -118,7 +118,7 @@ sealed class ServerMessage(
     class Accepted(
         val filePath: String,
         text: String,
-    ) : Request<Decided>("diff/accepted", Decided::class.java, text, mayWait = false),
+    ) : Request<AcceptanceDelivery>("diff/accepted", AcceptanceDelivery::class.java, text, mayWait = false),
         Decision {
         private val content = ""
     }
