@@ -128,6 +128,17 @@ local function place(comment, buffer)
   sync(comment)
 end
 
+--- Marks the comments in a file that its buffer has just read. Looks at no other buffer: many may be read at once.
+local function place_in(buffer)
+  local path = file.path_of(buffer)
+  local real = path and file.real(path)
+  for _, comment in pairs(comments) do
+    if not comment.buffer and file.real(comment.params.path) == real then
+      place(comment, buffer)
+    end
+  end
+end
+
 --- Marks the comments that have no mark and whose text is in a buffer: in the proposal, or else in the file.
 function place_all()
   for _, comment in pairs(comments) do
@@ -391,7 +402,7 @@ end
 function M.start()
   diff.on_changed = vim.schedule_wrap(place_all)
   local group = api.nvim_create_augroup('gemini_companion_comments', {})
-  guard.on_buffer(group, { 'BufReadPost', 'BufNewFile' }, place_all)
+  guard.on_buffer(group, { 'BufReadPost', 'BufNewFile' }, place_in)
   guard.on_buffer(group, { 'BufWritePost', 'BufLeave' }, sync_all)
   guard.on_buffer(group, 'BufFilePost', follow_file)
 end
