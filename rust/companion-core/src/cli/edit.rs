@@ -89,10 +89,10 @@ impl Edit {
         self.opened.as_ref().is_some_and(|(by, opened)| *by == Some(session) && **opened == *path)
     }
 
-    /// Whether it waits for the decision about its diff. `is_shown` says whether a client has an open diff.
+    /// Whether it waits for its decision. `is_shown` says whether a client has an open diff, perhaps a later one.
     pub(super) fn is_waiting(&self, is_shown: impl Fn(SessionId, &str) -> bool) -> bool {
         let Some((Some(session), path)) = &self.opened else { return false };
-        is_shown(*session, path)
+        self.present.is_none() && is_shown(*session, path)
     }
 
     /// A client is gone for good.

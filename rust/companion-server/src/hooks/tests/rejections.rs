@@ -8,32 +8,33 @@ use serde_json::{Value, json};
 use super::{Scene, denied, no_change};
 
 impl Scene {
-    /// The user accepts the edit.
-    fn accept(&self) {
-        let accepted = Accepted { content: "new".to_owned().into() };
-        self.rig.parts.driver.handle(Input::Accepted(&self.path(), accepted));
+    /// The user rejects the edit with a reason, or accepts it. Its client gets an acceptance.
+    async fn decide(&mut self, is_rejected: bool) {
+        if is_rejected {
+            self.reject().await;
+        } else {
+            let accepted = Accepted { content: "new".to_owned().into() };
+            self.rig.parts.driver.handle(Input::Accepted(&self.path(), accepted));
+        }
+        assert_eq!(self.message().await["method"], "ide/diffAccepted");
     }
 }
 
 /// Each has a queue of tools of its own, and no hook names it.
 #[tokio::test]
 async fn each_of_two_subagents_that_edit_the_same_file_gets_its_own_reason() {
-    for is_first_rejected in [true, false] {
+    for [first, second] in [[true, true], [true, false], [false, true]] {
         let mut scene = Scene::start().await;
         scene.propose().await;
         scene.hook("BeforeTool", json!({})).await;
-        if is_first_rejected {
-            scene.reject().await;
-        } else {
-            scene.accept();
-        }
-        assert_eq!(scene.message().await["method"], "ide/diffAccepted");
+        scene.decide(first).await;
         assert_eq!(scene.open().await, Now);
-        let ended = scene.after_tool(no_change()).await;
-        assert_eq!(!ended.is_null() && denied(&ended), is_first_rejected, "{ended}");
-        scene.reject().await;
-        assert_eq!(scene.message().await["method"], "ide/diffAccepted");
-        assert!(denied(&scene.after_tool(no_change()).await));
+        let of_first = scene.after_tool(no_change()).await;
+        scene.decide(second).await;
+        let of_second = scene.after_tool(no_change()).await;
+        for (is_rejected, answer) in [(first, of_first), (second, of_second)] {
+            assert!(if is_rejected { denied(&answer) } else { answer.is_null() }, "{answer}");
+        }
     }
 }
 
@@ -41,11 +42,9 @@ async fn each_of_two_subagents_that_edit_the_same_file_gets_its_own_reason() {
 async fn an_edit_that_is_accepted_takes_no_reason_from_a_rejected_one() {
     let mut scene = Scene::start().await;
     scene.propose().await;
-    scene.reject().await;
-    scene.message().await;
+    scene.decide(true).await;
     scene.open().await;
-    scene.accept();
-    scene.message().await;
+    scene.decide(false).await;
     assert!(denied(&scene.after_tool(no_change()).await));
 }
 
