@@ -108,13 +108,18 @@ describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
       `vim.cmd('nnoremap <CR> :let g:mine = v:true<CR>')`,
       `vim.cmd('nmap <buffer> <expr> <CR> execute("let g:mine = v:true") .. "<CR>"')`,
       script,
+      `vim.keymap.set('n', '<CR>', function() vim.g.asks = true vim.g.mine = vim.fn.getcharstr() == 'y' end, { buffer = 0 })`,
     ];
     for (const map of maps) {
       const init = `vim.api.nvim_create_autocmd('FileType', { pattern = 'qf', once = true, callback = function() ${map} end })`;
       const { neovim } = await openEdited(t, { init });
       await neovim.lua(`vim.fn.setqflist({}, ' ', { title = 'mine', items = { { text = 'mine' } } })`);
       await run(neovim, 'changes');
-      await neovim.type(':colder<CR><CR>');
+      await neovim.press(':colder<CR><CR>');
+      if (map.includes('asks')) {
+        await neovim.until('vim.g.asks');
+        await neovim.press('y');
+      }
       await neovim.until('vim.g.mine');
       await neovim.type(':cnewer<CR>2G<CR>');
       await compared(neovim);

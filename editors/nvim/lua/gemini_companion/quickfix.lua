@@ -41,6 +41,9 @@ local function enter()
     return
   elseif go_to or not other then
     guard.try(vim.cmd, '.cc')
+  elseif other.callback and other.expr == 0 then
+    -- It may ask for a key, which `feedkeys` would not wait for.
+    other.callback()
   else
     vim.keymap.del('n', '<CR>', { buffer = buffer })
     if other.buffer == 1 then
