@@ -103,6 +103,14 @@ for (const events of [`{ 'BufNew', 'BufFilePre', 'BufFilePost' }`, `'CmdlineLeav
     const { decision } = await client.propose(neovim, file, 'new\n');
     await neovim.press('ccmine<Esc>:w<CR>');
     assert.deepEqual(await decision, accepted('mine\n'));
+    await neovim.press('<Esc>'); // Neovim may show the error
+    const { decision: ended } = await client.propose(neovim, file, 'newer\n');
+    await neovim.press('ccmy own');
+    await client.resolveDiffFromCli(file, 'rejected');
+    await ended;
+    await neovim.until(`vim.wo.winbar:find('has ended')`);
+    await neovim.type(' words');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'my own words');
   });
 }
 

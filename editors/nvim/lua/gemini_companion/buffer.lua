@@ -51,9 +51,11 @@ end
 ---@param name string
 function M.rename(buffer, name)
   local before = api.nvim_buf_get_name(buffer)
-  set_name(buffer, name)
-  -- Neovim keeps the old name in a new buffer.
-  api.nvim_buf_delete(vim.fn.bufadd(before), { force = true })
+  guard.without_events('all', function()
+    set_name(buffer, name)
+    -- Neovim keeps the old name in a new buffer.
+    api.nvim_buf_delete(vim.fn.bufadd(before), { force = true })
+  end)
   return api.nvim_buf_get_name(buffer)
 end
 
