@@ -159,13 +159,15 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' 8', 'ZZ')
     map('n', ' 9', '<Cmd>x<CR>')
     map('n', ' s', '<Cmd>lua vim.schedule(vim.cmd.write)<CR>')
+    map('n', ' l', '<Cmd>sleep 50m<CR><Plug>(lua)', { remap = true })
+    map('n', '<Plug>(lua)', vim.cmd.write)
     vim.cmd('command! W update')
     vim.cmd('command! -bang Save exe "up<bang>"')
     vim.cmd('cnoreabbrev ww update')
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'0123456789s'].map((key) => ` ${key}`);
+  const keys = [...'0123456789sl'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {

@@ -92,6 +92,7 @@ local function on_key(key, typed)
   end
   if turn and (key == LUA or key == COMMAND) then
     turn.is_command, turn.may_schedule = true, key == LUA
+    turn.only_sleeps = turn.only_sleeps and key == COMMAND
     -- The other keys of a mapping come without the typed ones.
     if key == COMMAND and typed ~= '' then
       prepare(exlines.of_mapping(typed, mode))
