@@ -1,20 +1,18 @@
 // Runs the real IdeClient alone in a process, because it reads the working directory and the
-// environment and holds singletons. Loading it takes most of a second, so the process may serve
-// several clients, one after the other. The module `IDE_CLIENT_MODULE` replaces Gemini CLI's client
-// by another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
+// environment and holds singletons. Loading it takes time, so the process may serve several
+// clients, one after the other. The module `IDE_CLIENT_MODULE` replaces Gemini CLI's client by
+// another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
 // `IDE_CLIENT_SOCKET`.
 
 import { spawn } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 
+import { BUNDLE } from './client-bundle.mjs';
 import { Peer } from './peer.mjs';
 
-const { IDE_CLIENT_MODULE: module, IDE_CLIENT_SOCKET: socket } = process.env;
-const CORE = '@google/gemini-cli-core/dist/src';
-const parts = ['ide/ide-client.js', 'ide/ideContext.js', 'utils/trust.js'];
-const modules = module ? [module] : parts.map((part) => `${CORE}/${part}`);
-const { IdeClient, ideContextStore, checkPathTrust, resetTrustedFoldersForTesting } = Object.assign(
-  {},
-  ...(await Promise.all(modules.map((name) => import(name)))),
+const { IDE_CLIENT_MODULE: module = BUNDLE, IDE_CLIENT_SOCKET: socket } = process.env;
+const { IdeClient, ideContextStore, checkPathTrust, resetTrustedFoldersForTesting } = await import(
+  pathToFileURL(module)
 );
 const other = socket ? await Peer.connect(socket) : process;
 

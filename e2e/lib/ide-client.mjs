@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { bundleClient } from './client-bundle.mjs';
 import { Inbox, within } from './inbox.mjs';
 import { Peer } from './peer.mjs';
 
@@ -62,6 +63,7 @@ export class IdeClient {
     sandbox,
     { cwd = sandbox.project, env = {}, inTerminal = false, machine, module } = {},
   ) {
+    await bundleClient();
     const chosen = module && { IDE_CLIENT_MODULE: module };
     const environment = clientEnvironment(sandbox, { ...chosen, ...machine?.env, ...env });
     const isReusable = !inTerminal && !machine && !module;
@@ -95,6 +97,7 @@ export class IdeClient {
    * list of arguments, and `env` the variables to add to the editor's environment.
    */
   static async startBy(sandbox, run) {
+    await bundleClient();
     const socket = path.join(sandbox.root, `client-${++sockets}.sock`);
     const env = clientEnvironment(sandbox, { IDE_CLIENT_SOCKET: socket });
     const peer = await Peer.accept(socket, () => run([process.execPath, MODULE], env));
