@@ -301,16 +301,16 @@ fn however_often_setup_is_killed_a_removal_leaves_nothing() {
     assert_eq!(tree(dir.path()), before);
 }
 
+/// The first byte that this run writes kills it.
 #[test]
 fn folders_that_a_killed_run_was_creating_are_removed() {
     let dir = home();
     let before = tree(dir.path());
-    for staged in [".companion-setupA/created/state", ".local/.companion-setupB/created"] {
-        fs::create_dir_all(dir.path().join(staged).join("companion-for-gemini-cli")).unwrap();
-    }
+    let mut setup = isolated(Path::new("/bin/sh"), dir.path());
+    setup.args(["-c", "ulimit -f 0; exec \"$0\" setup --yes", PROGRAM]);
+    assert_eq!(setup.output().unwrap().status.code(), None);
     let remove = ["setup", "--remove", "-y"];
     assert!(program(dir.path()).args(remove).output().unwrap().status.success());
-    fs::remove_dir(dir.path().join(".local")).unwrap();
     assert_eq!(tree(dir.path()), before);
 }
 

@@ -25,17 +25,14 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Locks the file in the folder that `create_dir` creates. Waits while another run holds the lock.
-    pub(crate) fn take(
-        path: &Path,
-        create_dir: impl FnMut() -> io::Result<()>,
-    ) -> io::Result<Self> {
+    pub(crate) fn take(path: &Path, create_dir: impl Fn() -> io::Result<()>) -> io::Result<Self> {
         Self::take_within(LOCK_TIMEOUT, path, create_dir)
     }
 
     fn take_within(
         limit: Duration,
         path: &Path,
-        mut create_dir: impl FnMut() -> io::Result<()>,
+        create_dir: impl Fn() -> io::Result<()>,
     ) -> io::Result<Self> {
         let begin = Instant::now();
         loop {

@@ -120,12 +120,15 @@ impl InstallManifest {
         let file = Self::file_of(machine)?;
         let path = file.with_extension("lock");
         let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        let mut made = Vec::new();
         let create_dir = || {
             let missing = missing_dirs(&dir);
             // One may be a link to nowhere.
             missing.iter().try_for_each(|dir| check_own(dir))?;
-            made.extend(missing);
+            if let Some(outermost) = missing.first() {
+                let dirs = missing.iter().cloned().collect();
+                let list = Content { dirs, items: Vec::new() };
+                replace(&outermost.with_file_name(LEFT), &serde_json::to_string(&list)?)?;
+            }
             create_private(&dir)
         };
         let lock = Lock::take(&path, create_dir).map_err(|error| {
@@ -133,10 +136,6 @@ impl InstallManifest {
         })?;
         let content = read(&file)?;
         let mut manifest = Self { file, content, lock: Some(lock) };
-        if !made.is_empty() {
-            manifest.content.dirs.extend(made);
-            manifest.write()?;
-        }
         // This folder is the product's, whatever the manifest says.
         manifest.content.dirs.insert(dir);
         manifest.take_up_left()?;
@@ -145,14 +144,17 @@ impl InstallManifest {
         Ok(manifest)
     }
 
-    /// Reads the manifest of a run that was killed while it removed the folders.
+    /// Adds the folders of lists above the manifest, also of runs that were killed.
     fn take_up_left(&mut self) -> io::Result<()> {
-        let above = self.file.ancestors().skip(2).take_while(|dir| check_own(dir).is_ok());
-        let Some(left) = above.map(|dir| dir.join(LEFT)).find(|left| left.exists()) else {
-            return Ok(());
-        };
-        self.content.dirs.extend(read(&left)?.dirs);
-        self.write()
+        let above = self.file.ancestors().skip(2).map(|dir| dir.join(LEFT));
+        let lists: Vec<_> = above.filter(|list| list.exists() && check_own(list).is_ok()).collect();
+        for list in &lists {
+            self.content.dirs.extend(read(list)?.dirs);
+        }
+        if !lists.is_empty() {
+            self.write()?;
+        }
+        lists.iter().try_for_each(|list| fs::remove_file(list).or_else(ok_if_missing))
     }
 
     fn file_of(machine: &Machine) -> io::Result<PathBuf> {
@@ -305,7 +307,8 @@ impl Drop for InstallManifest {
     }
 }
 
-/// The name of a manifest whose folders are being removed. It begins as that of each temporary file.
+/// The name of a list, above folders that are being created or removed. It begins as that of each
+/// temporary file.
 const LEFT: &str = ".companion-setup-left.json";
 
 /// Creates the folder of the manifest as servers do, which keep their files in it.
