@@ -63,6 +63,9 @@ const CASES = {
       settings: { 'hooksConfig.enabled': 'False' },
       says: /all are off by hooksConfig\.enabled/,
     }],
+    ['hooks are not off, by a text that is no switch', ALL, {
+      settings: { 'hooksConfig.enabled': 'no' },
+    }],
     ['one hook is off', ALL.slice(1), {
       settings: { 'hooksConfig.disabled': ['companion-before-prompt'] },
       says: /companion-before-prompt[^]*does not work: comments/,
@@ -103,6 +106,14 @@ const CASES = {
     ['hooks are off, but not in the project, and a setting of Gemini CLI', ALL, {
       settings: { disableAllHooks: true, 'hooksConfig.enabled': false },
       change: project({ disableAllHooks: false }),
+    }],
+    ['a server that only the user allows', ALL, {
+      settings: { 'mcp.allowed': ['gemini-companion'] },
+      change: project({ mcp: { allowed: ['other'] } }),
+    }],
+    ['a server that nobody allows', ALL.slice(0, 2), {
+      settings: { 'mcp.allowed': [] },
+      says: /asks for problems; mcp\.allowed/,
     }],
     ['a folder without trust', ALL.slice(0, 2), {
       settings: { 'security.folderTrust.enabled': true },

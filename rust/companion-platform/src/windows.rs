@@ -66,7 +66,7 @@ pub fn open_plain_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Whether nobody but root can change a file. Windows has no root, so it is true.
+/// Returns true: what the lists of access to a file and its folders allow is not known.
 pub fn only_root_can_change(_file: &Path) -> bool {
     true
 }

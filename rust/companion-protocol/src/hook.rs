@@ -155,7 +155,7 @@ pub struct HookSwitches {
     pub allowed_sources: Option<&'static str>,
     /// The file with the MCP servers that the user has disabled, if the client has one.
     pub servers: Option<&'static str>,
-    /// Whether each list `mcp.allowed` counts, and not only the one with the highest priority.
+    /// Whether each list `mcp.allowed` must have a server. Otherwise one list is enough.
     pub all_lists_allow: bool,
     /// The variable that, if it is `1` or `true`, turns all hooks and extensions off.
     pub safe_mode: Option<&'static str>,

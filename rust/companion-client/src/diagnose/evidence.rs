@@ -301,7 +301,7 @@ fn client(facts: &Facts, found: &mut Evidence) {
                  keeps yours as {file}.corrupted"
             )),
             Unread::Unsafe => found.note(format!(
-                "it does not read {file}, because not only root can change it or a folder above it"
+                "it does not read {file}, because others than root can change it or a folder above it"
             )),
         }
     }

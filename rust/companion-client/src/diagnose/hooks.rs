@@ -164,7 +164,8 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
     }
     let (setting, off) = switches.all;
     if let Some((value, file)) = settings.all(setting).next()
-        && is_on(value).unwrap_or_default() == off
+        // A value of another kind is true for JavaScript, except null.
+        && is_on(value).unwrap_or(!value.is_null()) == off
     {
         obstacles.push(HookObstacle::SwitchedOff(setting, file.to_owned()));
     }
@@ -257,16 +258,17 @@ fn server_off(environment: &Environment) -> Option<String> {
     {
         return Some(format!("{} disables it", file.display()));
     }
-    let all = settings.all("mcp.allowed").filter(|(list, _)| list.is_array());
-    let all: Vec<_> = all.take(if all_lists_allow { usize::MAX } else { 1 }).collect();
-    let is_in_each =
-        |name| all.iter().all(|(list, _)| list.as_array().is_some_and(|it| it.contains(name)));
-    // Lists without a common name do not count.
-    if !all.first()?.0.as_array()?.iter().any(is_in_each) {
-        return None;
-    }
+    let all: Vec<_> = settings.all("mcp.allowed").filter(|(list, _)| list.is_array()).collect();
     let (_, file) = all.iter().find(|(list, _)| !lists(list))?;
-    Some(format!("mcp.allowed in {} does not list {NAME}", file.display()))
+    let is_off = if all_lists_allow {
+        let is_in_each =
+            |name| all.iter().all(|(list, _)| list.as_array().is_some_and(|it| it.contains(name)));
+        // Lists without a common name do not count.
+        all[0].0.as_array().is_some_and(|names| names.iter().any(is_in_each))
+    } else {
+        !all.iter().any(|(list, _)| lists(list))
+    };
+    is_off.then(|| format!("mcp.allowed in {} does not list {NAME}", file.display()))
 }
 
 #[cfg(test)]
