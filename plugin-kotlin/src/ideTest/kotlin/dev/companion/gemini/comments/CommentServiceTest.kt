@@ -181,6 +181,14 @@ class CommentServiceTest : DiffTestCase() {
         assertEquals(1, gutter().size)
     }
 
+    fun `test a comment on long lines grows with a line between its own`() {
+        userWrites("word ".repeat(200) + "\nx\ny\n")
+        val comment = comment(0..2, "why")
+        change { it.insertString(it.getLineStartOffset(2), "new\n") }
+        comments.update()
+        assertEquals(1..4, comment.params.run { line..endLine })
+    }
+
     fun `test a comment stays on the line in which another program changes something`() {
         userWrites("head\nx(1);\ntail")
         comment(1..1, "why")

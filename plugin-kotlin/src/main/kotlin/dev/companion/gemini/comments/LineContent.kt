@@ -33,10 +33,10 @@ internal object LineContent {
 
     /**
      * Returns the [count] lines at an end of [lines] that have [content]: a mark also grows to new lines that begin or
-     * end like its own. Returns [lines] if it has not grown, or between its own.
+     * end like its own. Returns [lines] if it has not grown, or between its own, or if [content] may have been cut.
      */
     fun own(document: Document, lines: IntRange, content: String, count: Int): IntRange {
-        if (lines.count() <= count) return lines
+        if (lines.count() <= count || content.length >= MAX_CONTENT - 1) return lines
         val ends = listOf(lines.last - count + 1..lines.last, lines.first until lines.first + count)
         return ends.find { of(document, it) == content } ?: lines
     }
