@@ -154,16 +154,16 @@ end
 ---@param view GeminiCompanion.View|GeminiCompanion.Comparison
 function M.open_tab(view)
   local origin, mode = api.nvim_get_current_win(), api.nvim_get_mode().mode
-  local switching = vim.o.switchbuf
-  -- A window may show the file already. Its buffer gets another one.
-  vim.o.switchbuf = ''
   local _, ok, why = guard.without_events('all', function()
+    local switching = vim.o.switchbuf
+    -- A window may show the file already. Its buffer gets another one.
+    vim.o.switchbuf = ''
     local is_open, problem = pcall(open_windows, view)
+    vim.o.switchbuf = switching
     M.go_to(origin)
     restore_selection(mode)
     return is_open, problem
   end)
-  vim.o.switchbuf = switching
   if not ok then
     error(why, 0)
   end
