@@ -58,18 +58,22 @@ end
 ---@param path string
 ---@return GeminiCompanion.ChangedFile?
 function M.file(change, path)
-  return vim.tbl_filter(function(changed)
-    return changed.path == path
-  end, change.files)[1]
+  for _, changed in ipairs(change.files) do
+    if changed.path == path then
+      return changed
+    end
+  end
 end
 
 --- Returns the latest prompt that has changed a file.
 ---@param path string
 ---@return GeminiCompanion.CliChanged?
 function M.latest(path)
-  return vim.tbl_filter(function(change)
-    return M.file(change, path) ~= nil
-  end, M.all())[1]
+  for _, change in ipairs(M.all()) do
+    if M.file(change, path) then
+      return change
+    end
+  end
 end
 
 --- Returns the paths of the changed files, those of newer prompts first.
@@ -90,9 +94,11 @@ end
 ---@param name string
 function M.path(name)
   local real = file.real(vim.fn.fnamemodify(name, ':p'))
-  return vim.tbl_filter(function(path)
-    return file.real(path) == real
-  end, M.paths())[1]
+  for _, path in ipairs(M.paths()) do
+    if file.real(path) == real then
+      return path
+    end
+  end
 end
 
 --- Returns the number of changed files that are not reverted.
