@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The largest file, in bytes. The model's history contains it twice after a rejection with a
 /// reason.
-const MAX_ORIGINAL: usize = 32 << 10;
+pub(crate) const MAX_ORIGINAL: usize = 32 << 10;
 
 /// The longest line, in bytes. Gemini CLI 0.61.0 shows the text in its terminal, in a time that grows
 /// with the square of a line: 10 s for 8,000 characters.

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::Hooks;
 use super::changes::FileText;
+use super::original::MAX_ORIGINAL;
 use crate::config::DISK_TIMEOUT;
 use crate::disk::written;
 use crate::session::SessionId;
@@ -82,7 +83,10 @@ impl Hooks {
     /// Reads a file. `None` if a client that writes its text could change it.
     async fn read_original(&self, path: &str) -> Option<String> {
         let file = PathBuf::from(path);
-        let read = move || FileText::read(&file, true).original(&file, false).map(str::to_owned);
+        let read = move || {
+            let is_short = file.metadata().is_ok_and(|found| found.len() <= MAX_ORIGINAL as u64);
+            FileText::read(&file, is_short).original(&file, false).map(str::to_owned)
+        };
         self.on_disk(read).await?
     }
 
