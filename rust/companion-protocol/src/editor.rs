@@ -129,7 +129,7 @@ messages_from_editor! {
         Environment = "companion/environment",
         /// The result is a [`Diagnosis`]. It takes seconds.
         Diagnosis = "companion/diagnosis",
-        /// The result is a [`Decided`].
+        /// The result is an [`AcceptanceDelivery`].
         Accepted(AcceptedDiff) = "diff/accepted",
         /// The result is a [`Withdrawn`].
         Withdraw(DiffPath) = "diff/withdraw",
