@@ -170,7 +170,7 @@ scene.test('the menu key reaches each action on the list of changes', async () =
   await scene.ide.until(({ statusBar }) => statusBar.some((text) => /1 file/.test(text)), 'the count');
   await scene.openChanges();
   await scene.ide.display.press('Down', 'Down', 'Menu');
-  for (const action of ['Show Diff of', 'Revert CLI Changes of File', 'Revert CLI Changes of Prompt', 'Keep CLI', 'Open Files', 'Copy Path']) {
+  for (const action of ['Show Diff of', 'Revert CLI Changes of File', 'Revert CLI Changes of Prompt', 'Keep CLI', 'Open Files', 'Copy Path', 'Show History']) {
     await shows(action);
   }
   await scene.picture('changes-menu');

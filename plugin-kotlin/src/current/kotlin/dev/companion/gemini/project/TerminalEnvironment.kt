@@ -11,7 +11,7 @@ import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
  * Adds the server's variables to each new terminal. All terminals of the IDE call this class, even the newest, which
  * prefers an interface that 2024.2 lacks.
  *
- * Called off the EDT, as far as known. On the EDT it would not wait for a server that is starting.
+ * Called off the EDT by the newest terminal. On the EDT it would not wait for a server that is starting.
  *
  * A shell in WSL gets no variables, because its 127.0.0.1 and its paths differ. The README explains how a CLI connects
  * from there.

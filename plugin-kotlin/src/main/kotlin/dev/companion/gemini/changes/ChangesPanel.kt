@@ -9,6 +9,7 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DataKey
 import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.actionSystem.DefaultActionGroup
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.project.Project
@@ -60,7 +61,9 @@ internal class ChangesPanel(val project: Project) :
             enter,
             WHEN_FOCUSED,
         )
-        val menu = actions.getAction("Companion.ChangesMenu") as ActionGroup
+        // Not in companion.xml, because nothing makes the platform register this action before the plugin's.
+        val history = actions.getAction("LocalHistory.ShowHistory")
+        val menu = DefaultActionGroup(listOfNotNull(actions.getAction("Companion.ChangesMenu"), history))
         val popup = object : PopupHandler() {
             override fun invokePopup(component: Component, x: Int, y: Int) =
                 actions.createActionPopupMenu(PLACE, menu).component.show(component, x, y)
