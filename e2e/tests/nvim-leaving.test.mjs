@@ -90,7 +90,9 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     const init = `vim.api.nvim_create_autocmd('BufReadPost', {
       pattern = '*/slow.txt',
       callback = function() vim.uv.sleep(300) end,
-    })`;
+    })
+    notified = {}
+    vim.notify = function(message) table.insert(notified, message) end`;
     const scene = await openProposal(t, { init });
     const { sandbox, neovim } = scene;
     sandbox.file('slow.txt', 'one\ntwo\n');
@@ -106,6 +108,8 @@ describe('a proposal', { skip, concurrency: 4 }, () => {
     assert.equal(await neovim.lua('return vim.fn.getline(".")'), 'new2');
     await neovim.type(':1tabnext<CR>Omine<Esc>:w<CR>');
     assert.doesNotMatch(await neovim.messages(), /Invalid|traceback|failed/);
+    const notified = await neovim.lua('return notified');
+    assert.equal(notified.filter((message) => message.includes('a proposal waits')).length, 1, 'it opens again once');
     await isUndecided(scene);
   });
 

@@ -216,9 +216,6 @@ end
 
 --- Opens a proposal again after the user switched to another buffer in its window, which decides nothing.
 local function reopen(proposal)
-  if proposal.decided then
-    return
-  end
   local ok, again = pcall(proposal.view.open_again, proposal.view)
   if not ok then
     keep(proposal)

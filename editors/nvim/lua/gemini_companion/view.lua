@@ -328,7 +328,12 @@ function View:leave(is_switch)
       return
     end
     if self.is_left or #vim.tbl_filter(api.nvim_win_is_valid, left) > 0 then
-      idle.when_idle(self.on.left)
+      idle.when_idle(function()
+        -- Another event for the same end may have opened it again.
+        if not self.closing then
+          self.on.left()
+        end
+      end)
     else
       self.on.reject()
     end
