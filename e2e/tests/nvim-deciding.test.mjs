@@ -67,7 +67,21 @@ describe('a proposal is not accepted by', { skip, concurrency: 2 }, () => {
 
 describe('a proposal is not accepted by an autosave plugin', { skip, concurrency: 2 }, () => {
   const saves = `vim.cmd('silent! wall') vim.g.saved = true`;
+  const waits = `vim.cmd([[function! Wait() abort
+    sleep 1
+    endfunction
+    function! Ask() abort
+    let g:got = getchar()
+    endfunction
+    function! Save(_) abort
+    silent! wall
+    let g:saved = 1
+    endfunction]])`;
   for (const [name, mapped] of Object.entries({
+    ':sleep': `vim.cmd('sleep 1')`,
+    'vim.cmd.sleep': `vim.cmd.sleep(1)`,
+    'a Vim function that sleeps': `vim.fn.Wait()`,
+    'a Vim function that reads a key': `vim.fn.Ask()`,
     'a key': `vim.g.got = vim.fn.getcharstr()`,
     'a language server': `vim.wait(9000, function() return vim.g.saved end)`,
     'an answer': `vim.ui.input({}, function() end)`,
@@ -77,7 +91,7 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
     test(`while a command of the user waits for ${name}`, async (t) => {
       const saver = on(`{ 'InsertLeave' }`, `vim.defer_fn(function() ${saves} end, 600)`);
       const map = `vim.keymap.set('n', ' x', function() ${mapped} vim.g.done = true end)`;
-      const { neovim, decision } = await openProposal(t, { init: `${saver} ${map}` });
+      const { neovim, decision } = await openProposal(t, { init: `${waits} ${saver} ${map}` });
       await neovim.press('ccmine<Esc> x');
       await neovim.until('vim.g.saved');
       await neovim.press('<CR>');
@@ -86,6 +100,21 @@ describe('a proposal is not accepted by an autosave plugin', { skip, concurrency
       await neovim.type(':w<CR>');
       assert.deepEqual(await decision, accepted('mine\nnew2\n'));
     });
+  }
+
+  for (const [name, act] of [['Lua', `vim.defer_fn(function() ${saves} end, 600)`], ['Vim script', `vim.fn.timer_start(600, 'Save')`]]) {
+    for (const map of [':call Wait()<CR>', '<Cmd>call Ask()<CR>']) {
+      test(`of ${name} during ${map}`, async (t) => {
+        const init = `${waits} ${on(`{ 'InsertLeave' }`, act)} vim.keymap.set('n', ' x', '${map}')`;
+        const { neovim, decision } = await openProposal(t, { init });
+        await neovim.press('ccmine<Esc> x');
+        await neovim.until('vim.g.saved');
+        await neovim.press('<Esc>');
+        assert.equal((await neovim.ready()).proposals, 1);
+        await neovim.type(':w<CR>');
+        assert.deepEqual(await decision, accepted('mine\nnew2\n'));
+      });
+    }
   }
 
   test('while Neovim asks the user', async (t) => {
@@ -161,13 +190,23 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' s', '<Cmd>lua vim.schedule(vim.cmd.write)<CR>')
     map('n', ' l', '<Cmd>sleep 50m<CR><Plug>(lua)', { remap = true })
     map('n', '<Plug>(lua)', vim.cmd.write)
+    map('n', ' a', function() vim.cmd.sleep('50m') vim.cmd.write() end)
+    map('n', ' b', function() vim.system({ 'sleep', '0.05' }):wait() vim.cmd('silent write') end)
+    map('n', ' c', function() vim.fn.Slow() end)
+    map('n', ' d', '<Cmd>call Slow()<CR>')
+    map('n', ' e', function() vim.cmd('L') end)
+    vim.api.nvim_create_user_command('L', function() vim.cmd.write() end, {})
+    vim.cmd([[function! Slow() abort
+      sleep 50m
+      write
+    endfunction]])
     vim.cmd('command! W update')
     vim.cmd('command! -bang Save exe "up<bang>"')
     vim.cmd('cnoreabbrev ww update')
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'0123456789sl'].map((key) => ` ${key}`);
+  const keys = [...'0123456789slabcde'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {

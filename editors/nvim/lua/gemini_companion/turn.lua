@@ -20,6 +20,9 @@ local WRITES_MODIFIED = { exit = true, update = true, wall = true, wqall = true,
 --- The Vim functions that wait. Meanwhile, Neovim runs timers.
 local WAITS = { getchar = true, getcharstr = true, inputlist = true, wait = true }
 
+--- The Lua functions that run commands.
+local RUNS_COMMANDS = { [api.nvim_cmd] = true, [api.nvim_command] = true, [api.nvim_exec2] = true }
+
 --- How long a Lua function of the user may take so that it has scheduled the functions that run next. After a longer
 --- one, timers run as well, which have waited for its end.
 local SCHEDULES_WITHIN_MS = 250
@@ -183,43 +186,50 @@ function M.forget(view)
   end
 end
 
---- Returns whether another autocommand runs around the one that calls this.
-local function is_nested()
+--- Returns whether another autocommand runs around the one that calls this, and whether a Vim function does.
+---@return boolean, boolean
+local function surroundings()
   local stack = vim.split(vim.fn.expand('<stack>'), '..', { plain = true })
+  local is_nested, in_function = false, false
   for index = 1, #stack - 1 do
-    local event = stack[index]:match('^%a+')
-    if event and vim.fn.exists('##' .. event) == 1 then
-      return true
-    end
+    local word = stack[index]:match('^%a+')
+    is_nested = is_nested or (word ~= nil and vim.fn.exists('##' .. word) == 1)
+    in_function = in_function or word == 'function'
   end
-  return false
+  return is_nested, in_function
 end
 
 --- Returns whether a timer or the like runs while a command of the user waits: for an answer, a key or a process.
-local function is_meanwhile()
+---@param in_function boolean
+local function is_meanwhile(in_function)
   local mode = api.nvim_get_mode().mode
-  if mode == 'c' or mode:find('^r') then
+  -- `c`: a callback of Vim script.
+  if mode == 'c' or mode:find('^r') or vim.fn.state('c') ~= '' then
     return true
   end
-  -- The functions that run, innermost first.
-  local level = 1
+  -- The functions that run, innermost first, and those among them that run commands.
+  local level, commands = 1, 0
   local frame = debug.getinfo(level, 'f')
   while frame do
     -- The first value of `vim.call` is the name of the Vim function.
     local _, called = debug.getlocal(level, 1)
     if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
       return true
+    elseif RUNS_COMMANDS[frame.func] or (commands > 0 and frame.func == vim.call) then
+      commands = commands + 1
     end
     level = level + 1
     frame = debug.getinfo(level, 'f')
   end
-  return false
+  -- A command around that of a Lua function may be `:sleep`, if Neovim has looked for events since the key.
+  return (commands > 1 or (commands == 1 and in_function)) and vim.uv.now() ~= turn.began
 end
 
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.
 ---@return boolean, boolean insists
 function M.is_users()
-  if not turn or not turn.is_command or turn.only_sleeps or is_nested() or is_meanwhile() then
+  local is_nested, in_function = surroundings()
+  if not turn or not turn.is_command or turn.only_sleeps or is_nested or is_meanwhile(in_function) then
     return false, false
   end
   return true, turn.insists == true or vim.v.cmdbang == 1
