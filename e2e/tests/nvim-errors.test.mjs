@@ -114,6 +114,20 @@ for (const events of [`{ 'BufNew', 'BufFilePre', 'BufFilePost' }`, `'CmdlineLeav
   });
 }
 
+test('a proposal closes though the user’s autocommands fail', { skip }, async (t) => {
+  const init = `vim.api.nvim_create_autocmd(
+    { 'BufHidden', 'BufUnload', 'BufWinLeave', 'BufWipeout', 'TabClosed', 'WinClosed' },
+    { callback = function() if vim.g.fails then error('mine') end end })`;
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
+  const file = sandbox.file('a.txt', 'old\n');
+  await client.propose(neovim, file, 'new\n');
+  await neovim.command('let g:fails = v:true');
+  await client.resolveDiffFromCli(file, 'accepted');
+  await neovim.until(`vim.fn.bufnr('gemini-companion://') == -1 and #vim.api.nvim_list_tabpages() == 1`);
+  await staysQuiet(neovim);
+  await neovim.command('let g:fails = v:false');
+});
+
 test('an error in one step of the start does not stop the next ones', { skip }, async (t) => {
   const init = `require('gemini_companion.comments').resend = function() error('mine') end`;
   const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });

@@ -59,6 +59,18 @@ function M.rename(buffer, name)
   return api.nvim_buf_get_name(buffer)
 end
 
+--- Deletes a buffer with its windows and changes, even if the user's autocommands fail.
+---@param buffer integer
+function M.delete(buffer)
+  local function delete()
+    api.nvim_buf_delete(buffer, { force = true })
+  end
+  guard.quietly(delete)
+  if api.nvim_buf_is_valid(buffer) then
+    guard.without_events('all', delete)
+  end
+end
+
 --- Replaces the lines of a buffer, even if it is not 'modifiable'.
 ---@param buffer integer
 ---@param parsed GeminiCompanion.Text

@@ -72,10 +72,8 @@ local function close(comparison)
       -- Not if it is the last window, or if the user does not hide changed buffers.
       pcall(api.nvim_win_close, right, false)
     end
-    if api.nvim_buf_is_valid(comparison.left) then
-      windows.close_floats({ comparison.left })
-      pcall(api.nvim_buf_delete, comparison.left, { force = true })
-    end
+    windows.close_floats({ comparison.left })
+    buffers.delete(comparison.left)
     if comparison.was_current and api.nvim_win_is_valid(comparison.origin) then
       windows.go_to(comparison.origin)
     end
@@ -159,7 +157,7 @@ local function show(comparison)
   comparison.origin = api.nvim_get_current_win()
   local ok, cause = pcall(windows.open_tab, comparison)
   if not ok then
-    api.nvim_buf_delete(comparison.left, { force = true })
+    buffers.delete(comparison.left)
     return false, tostring(cause)
   end
   comparisons[id_of(comparison)] = comparison

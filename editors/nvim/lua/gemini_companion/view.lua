@@ -368,9 +368,7 @@ function View:discard()
   local own = { self.right, self.left }
   windows.close_floats(own)
   for _, buffer in ipairs(own) do
-    if api.nvim_buf_is_valid(buffer) then
-      pcall(api.nvim_buf_delete, buffer, { force = true })
-    end
+    buffers.delete(buffer)
   end
   for _, window in ipairs(self.windows or {}) do
     if api.nvim_win_is_valid(window) then
