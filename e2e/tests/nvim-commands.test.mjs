@@ -109,18 +109,24 @@ describe('the lists of the plugin', { skip, concurrency: 2 }, () => {
       `vim.cmd('nmap <buffer> <expr> <CR> execute("let g:mine = v:true") .. "<CR>"')`,
       script,
       `vim.keymap.set('n', '<CR>', function() vim.g.asks = true vim.g.mine = vim.fn.getcharstr() == 'y' end, { buffer = 0 })`,
+      `vim.keymap.set('n', '<CR>', function()
+        vim.g.asks = true
+        return vim.fn.getcharstr() == 'y' and '<Cmd>let g:mine = v:true<CR>' or ''
+      end, { buffer = 0, expr = true })`,
+      `vim.keymap.set('n', '<CR>', function() vim.g.mine = vim.v.count == 3 end, { buffer = 0 })`,
     ];
     for (const map of maps) {
       const init = `vim.api.nvim_create_autocmd('FileType', { pattern = 'qf', once = true, callback = function() ${map} end })`;
       const { neovim } = await openEdited(t, { init });
       await neovim.lua(`vim.fn.setqflist({}, ' ', { title = 'mine', items = { { text = 'mine' } } })`);
       await run(neovim, 'changes');
-      await neovim.press(':colder<CR><CR>');
+      await neovim.press(`:colder<CR>${map.includes('count') ? '3' : ''}<CR>`);
       if (map.includes('asks')) {
         await neovim.until('vim.g.asks');
         await neovim.press('y');
       }
       await neovim.until('vim.g.mine');
+      await neovim.until(`vim.fn.maparg('<CR>', 'n', false, true).desc == 'go to the entry'`);
       await neovim.type(':cnewer<CR>2G<CR>');
       await compared(neovim);
       await neovim.close();

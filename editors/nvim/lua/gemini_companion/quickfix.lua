@@ -41,16 +41,15 @@ local function enter()
     return
   elseif go_to or not other then
     guard.try(vim.cmd, '.cc')
-  elseif other.callback and other.expr == 0 then
-    -- It may ask for a key, which `feedkeys` would not wait for.
-    other.callback()
   else
     vim.keymap.del('n', '<CR>', { buffer = buffer })
     if other.buffer == 1 then
       vim.fn.mapset('n', false, other)
     end
-    guard.try(vim.fn.feedkeys, vim.keycode('<CR>'), 'imx')
-    map(buffer)
+    local count = vim.v.count > 0 and vim.v.count or ''
+    vim.fn.feedkeys(count .. vim.keycode('<CR>'), 'im')
+    -- Neovim reads the key first.
+    vim.schedule_wrap(map)(buffer)
   end
 end
 
