@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    write_list(&root.join("editors/nvim"), &["doc", "lua", "plugin"], "neovim.rs")?;
-    write_list(&root.join("extension"), &[""], "extension.rs")
+    // Relative to the package: a copied target folder must not lead to the files of another checkout.
+    write_list(Path::new("../../editors/nvim"), &["doc", "lua", "plugin"], "neovim.rs")?;
+    write_list(Path::new("../../extension"), &[""], "extension.rs")
 }
 
 /// Writes the files in these folders below `root` as a Rust array: each name, and the text.
@@ -23,7 +23,11 @@ fn write_list(root: &Path, folders: &[&str], list: &str) -> io::Result<()> {
     for file in files {
         let name = file.strip_prefix(root).map_err(io::Error::other)?;
         let name = name.to_string_lossy().replace('\\', "/");
-        let _ = writeln!(text, "    ({name:?}, include_str!({:?})),", file.display().to_string());
+        let file = format!("/{}", file.display());
+        let _ = writeln!(
+            text,
+            "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),"
+        );
     }
     text.push_str("]\n");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
