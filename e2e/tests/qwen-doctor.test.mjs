@@ -54,6 +54,16 @@ const evidenceOf = ({ evidence }, subject) =>
     .join('\n');
 
 describe('doctor for Qwen Code', { concurrency: 3 }, () => {
+  test('the client reads the user’s files .env beside that of the project', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    sandbox.file('.env', 'A=1\n');
+    const file = path.join(sandbox.home, '.env');
+    fs.writeFileSync(file, 'QWEN_CODE_IDE_SERVER_PORT=1\n');
+    const text = evidenceOf(await examine(sandbox, qwen), 'environment');
+    assert.ok(text.includes(`the CLI also reads QWEN_CODE_IDE_SERVER_PORT from ${file}`), text);
+  });
+
   test('where the client connects, doctor names the editor, and shows no secret', async (t) => {
     const { sandbox } = sandboxOf(t);
     const { ready } = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use companion_platform::read_plain_file;
+use companion_protocol::profile::{EnvFiles, Installation};
 use serde_json::Value;
 
 use super::settings::{Settings, client_home, is_on, user_settings};
@@ -15,8 +16,8 @@ const FILE: &str = ".env";
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The nearest file `.env`, and the variables of this client's connection that it sets and the terminal
-/// does not.
+/// The first file `.env` that the client reads and that sets variables of its connection. The terminal
+/// does not set these.
 #[derive(Clone, Debug)]
 pub struct EnvFile {
     /// The file.
@@ -28,24 +29,32 @@ pub struct EnvFile {
 }
 
 impl EnvFile {
-    /// Reads the nearest file, if it sets such a variable and the client trusts the folder.
+    /// Finds that file among those of the project and of the user.
     pub(super) fn of(environment: &Environment, settings: &Settings) -> Option<Self> {
-        if *settings.trust() != Trust::Trusted {
+        let Installation { settings: own, env_files, .. } = environment.profile.installation;
+        let is_trusted = *settings.trust() == Trust::Trusted;
+        if !is_trusted && env_files == EnvFiles::First {
             return None;
         }
-        let own = environment.profile.installation.settings;
         let home = PathBuf::from(client_home(environment));
         let setting = settings.all("advanced.ignoreLocalEnv").next();
         let ignores_local = setting.and_then(|(value, _)| is_on(value)).unwrap_or_default();
         let mut files = Vec::new();
-        for dir in environment.cwd.ancestors() {
+        for dir in environment.cwd.ancestors().filter(|_| is_trusted) {
             files.push(dir.join(own).join(FILE));
             if !ignores_local || dir == home {
                 files.push(dir.join(FILE));
             }
         }
-        files.extend([user_settings(environment).with_file_name(FILE), home.join(FILE)]);
-        let path = files.into_iter().find(|file| file.exists())?;
+        let nearest = files.into_iter().find(|file| file.exists());
+        let of_user = [user_settings(environment).with_file_name(FILE), home.join(FILE)];
+        let files = nearest.into_iter().chain(of_user.into_iter().filter(|file| file.exists()));
+        let count = if env_files == EnvFiles::First { 1 } else { usize::MAX };
+        files.take(count).find_map(|path| Self::read(path, environment, settings))
+    }
+
+    /// Reads a file, if it sets such a variable.
+    fn read(path: PathBuf, environment: &Environment, settings: &Settings) -> Option<Self> {
         let content = read_plain_file(&path, MAX_FILE).ok()?;
         let content = String::from_utf8_lossy(&content);
         let names: Vec<_> = content.lines().filter_map(name).collect();
@@ -53,7 +62,7 @@ impl EnvFile {
         variables.retain(|name| names.contains(name) && environment.var(name).is_none());
         let mut ignored = Vec::new();
         // The client searches for the name of its folder anywhere in the path.
-        if !path.to_string_lossy().contains(own) {
+        if !path.to_string_lossy().contains(environment.profile.installation.settings) {
             let names = names_to_ignore(environment, settings);
             (ignored, variables) = variables.into_iter().partition(|name| names.contains(name));
         }

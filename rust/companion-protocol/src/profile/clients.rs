@@ -1,6 +1,6 @@
 //! Defines the profile of each supported client.
 
-use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
+use super::{Base, ClientProfile, EnvFiles, Folder, Installation, Mark, Naming, Roots, Variables};
 use crate::hook::{HookEventKind, HookProfile, HookSwitches, TrustProfile};
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
@@ -94,6 +94,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
             "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND",
             "GEMINI_CLI_IDE_SERVER_STDIO_ARGS",
         ],
+        env_files: EnvFiles::First,
         allows_bom: false,
         resets_settings: false,
         asks_for_root: true, // `loadSystemFile` in `settings.ts`
@@ -183,8 +184,9 @@ pub static QWEN: ClientProfile = ClientProfile {
         tool_sandbox: Some("tools.executionSandbox"),
         proxies: &["http:", "https:", "socks:", "socks5:"], // `Socks5ProxyAgent` of undici
         ignored_in_env_file: &[],
-        allows_bom: true,      // `stripUtf8Bom` in `loadAndMigrate`
-        resets_settings: true, // `loadAndMigrate` in `settings.ts`
+        env_files: EnvFiles::FirstAndUsers, // `findEnvFiles` in `environment.ts`
+        allows_bom: true,                   // `stripUtf8Bom` in `loadAndMigrate`
+        resets_settings: true,              // `loadAndMigrate` in `settings.ts`
         asks_for_root: false,
         no_correction: None,
     },

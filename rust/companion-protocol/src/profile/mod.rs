@@ -111,6 +111,8 @@ pub struct Installation {
     /// The variables that it ignores in a file `.env` outside of its own folders, unless a setting
     /// names others.
     pub ignored_in_env_file: &'static [&'static str],
+    /// The files `.env` that it reads.
+    pub env_files: EnvFiles,
     /// Whether its settings may begin with a byte order mark.
     pub allows_bom: bool,
     /// Whether it replaces a project's settings that are not JSON by empty ones when it starts.
@@ -120,6 +122,15 @@ pub struct Installation {
     pub asks_for_root: bool,
     /// The setting that, if it is `false`, lets a model correct an edit that does not fit.
     pub no_correction: Option<&'static str>,
+}
+
+/// The files `.env` that a client reads when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnvFiles {
+    /// The first one in the project, above it, or of the user. None in a folder without trust.
+    First,
+    /// The first one in the project or above it, if the folder has trust, and all of the user.
+    FirstAndUsers,
 }
 
 /// The names of the environment variables that a terminal inside the editor gets.
