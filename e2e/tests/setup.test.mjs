@@ -134,7 +134,7 @@ test('a Neovim that is too old does not get the plugin', async (t) => {
       const { code, stdout } = await setup(...names, asked);
       assert.equal(code, expected);
       const mark = expected === 1 ? 'FAIL' : 'skip';
-      const why = 'version 0.9.5 is too old; the plugin needs 0.10 or newer';
+      const why = `version 0.9.5 of ${nvim} is too old; the plugin needs 0.10 or newer`;
       assert.ok(stdout.includes(`${mark}  Neovim: ${why}`), stdout);
     }
   }

@@ -72,7 +72,7 @@ pub(crate) struct SetupArgs {
 
 const NEXT_STEPS: &str = "\
 Next steps
-  1. Open your project in the editor. Restart an IDE that is already open.
+  1. Open your project in the editor. Restart an editor that is already open.
   2. In the editor's terminal, in the folder of the project, run gemini (or qwen).
   3. If /ide status does not show a connection, type /ide enable. gemini-companion doctor explains why.
 ";

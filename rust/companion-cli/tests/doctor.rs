@@ -76,7 +76,8 @@ fn doctor_with_neovim(script: &str) -> String {
 #[test]
 fn a_neovim_that_is_too_old_is_named() {
     let said = doctor_with_neovim("echo NVIM v0.9.5");
-    assert!(said.contains("Neovim: version 0.9.5 is too old"), "{said}");
+    assert!(said.contains("Neovim: version 0.9.5 of /"), "{said}");
+    assert!(said.contains("/nvim is too old; the plugin needs 0.10 or newer"), "{said}");
 }
 
 #[test]

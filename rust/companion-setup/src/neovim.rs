@@ -96,7 +96,8 @@ impl Neovim {
         program.env("NVIM_LOG_FILE", if cfg!(windows) { "NUL" } else { "/dev/null" });
         let version = version_text(program).ok()?;
         let old = old_version(&version)?;
-        Some(format!("version {old} is too old; the plugin needs 0.10 or newer"))
+        let program = self.program.display();
+        Some(format!("version {old} of {program} is too old; the plugin needs 0.10 or newer"))
     }
 
     /// Whether the plugin is installed.
