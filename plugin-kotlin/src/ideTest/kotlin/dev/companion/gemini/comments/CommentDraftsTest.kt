@@ -8,21 +8,15 @@ import com.intellij.openapi.editor.EditorFactory
 import com.intellij.testFramework.LightPlatformTestCase
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.offEdt
-import java.nio.file.Paths
 
 class CommentDraftsTest : LightPlatformTestCase() {
-    private val open = ArrayList<Document>()
-    private val drafts = CommentDrafts(isOpen = { it in open }, isPending = { true }, hasFile = { false })
+    private val drafts by lazy { CommentDrafts(getProject(), follow = { it.document }, isPending = { true }) }
     private val document by lazy { document("one\ntwo\nthree\nfour\n") }
 
     private fun document(text: String) = EditorFactory.getInstance().createDocument(text)
 
-    private fun place(
-        lines: IntRange,
-        path: String = "/a",
-        document: Document = this.document,
-        inProposal: Boolean = false,
-    ) = CommentPlace(document, path, Paths.get(path), inProposal, lines)
+    private fun place(lines: IntRange, path: String = "/a", document: Document = this.document) =
+        CommentPlace(document, path, false, lines)
 
     fun `test a text that was not sent is there again`() {
         drafts.at(place(1..1), null).text = "why"
@@ -40,21 +34,10 @@ class CommentDraftsTest : LightPlatformTestCase() {
         assertSame("one of its lines means it", draft, drafts.at(place(3..3), null))
     }
 
-    fun `test a draft outlives its document`() {
+    fun `test a draft that was sent is gone`() {
         val draft = drafts.at(place(1..1), null)
-        assertSame(draft, drafts.at(place(1..1, document = document("one\ntwo\n")), null))
         drafts.forget(draft)
         assertNotSame(draft, drafts.at(place(1..1), null))
-    }
-
-    fun `test a draft in a proposal is there in its file once the proposal has ended`() {
-        val proposal = document("one\ntwo\n").also(open::add)
-        val draft = drafts.at(place(1..1, document = proposal, inProposal = true), null)
-        draft.text = "why"
-        assertEquals("", drafts.at(place(1..1), null).text)
-        drafts.forget(drafts.at(place(1..1), null))
-        open -= proposal
-        assertSame(draft, drafts.at(place(1..1), null))
     }
 
     private fun find(text: String, content: String, count: Int, line: Int): Int? {

@@ -5,21 +5,25 @@ package dev.companion.gemini.comments
 import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.impl.DocumentMarkupModel
+import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.ui.popup.ComponentPopupBuilder
 import com.intellij.openapi.ui.popup.JBPopup
 import com.intellij.openapi.ui.popup.JBPopupFactory
 import com.intellij.openapi.ui.popup.JBPopupListener
 import com.intellij.openapi.ui.popup.LightweightWindowEvent
+import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.ui.popup.PopupFactoryImpl
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.review.DiffTestCase
 import org.picocontainer.MutablePicoContainer
+import java.io.IOException
 import java.lang.reflect.Proxy
 import java.nio.file.Files
 import java.nio.file.Paths
@@ -152,7 +156,7 @@ class CommentPopupTest : DiffTestCase() {
 
     fun `test a draft of one comment is not shown for another`() {
         key(2..5).enter("outer")
-        comments.write(null, checkNotNull(comments.place(editor.document, 2..2)), "inner")
+        comments.write(comments.drafts.at(checkNotNull(comments.place(editor.document, 2..2)), null), "inner")
         val draft = click("outer")
         draft.type("outer, and more")
         draft.escape()
@@ -234,6 +238,52 @@ class CommentPopupTest : DiffTestCase() {
         popup.enter("why")
         await("the icon") { icons(editor.document).size == 1 }
         assertEquals(listOf("5-5 why"), pending)
+    }
+
+    private fun anotherProgramWrites(name: String, text: String) =
+        VfsUtil.markDirtyAndRefresh(false, false, false, virtualFile(file(name, text)))
+
+    fun `test a draft stays on its line when another program writes lines above that begin alike`() {
+        val editor = edit("b.txt", "{\n  a();\n  b();\n}\n")
+        val popup = key(2, editor)
+        anotherProgramWrites("b.txt", "{\n  new();\n  more();\n  a();\n  b();\n}\n")
+        popup.enter("why")
+        assertEquals(listOf("4-4 why"), pending)
+        assertEquals("a();", core.comments.last().content)
+    }
+
+    fun `test a draft does not go to a line of another program that ends like its own`() {
+        val editor = edit("b.txt", "a = 1;\nx();\ntail")
+        val popup = key(2, editor)
+        popup.type("why")
+        popup.escape()
+        anotherProgramWrites("b.txt", "new\nb = 2;\nx();\ny();\ntail")
+        await("the draft") { key(3, editor).also { it.escape() }.text == "why" }
+        key(3, editor).enter("why so")
+        assertEquals(listOf("3-3 why so"), pending)
+    }
+
+    fun `test a draft is there again once its deleted file is there again`() {
+        val draft = key(2)
+        draft.type("why")
+        draft.escape()
+        val text = editor.document.text
+        WriteAction.run<IOException> { FileDocumentManager.getInstance().getFile(editor.document)?.delete(this) }
+        val popup = key(2, edit("a.txt", text))
+        assertEquals("why", popup.text)
+        popup.enter("why")
+        assertEquals(listOf("2-2 why"), pending)
+    }
+
+    fun `test a draft in a proposal is not one in the file`() {
+        val view = propose("a.txt", "one\ntwo\nTHREE\nfour\nfive\nsix\n")
+        val draft = key(3, view.right)
+        draft.type("why")
+        draft.escape()
+        assertEquals("", key(3).text)
+        popups.last().escape()
+        assertEquals("why", key(3, view.right).text)
+        popups.last().enter("")
     }
 
     private companion object {

@@ -55,8 +55,14 @@ class CommentServiceTest : DiffTestCase() {
 
     /** Comments on lines, 0-based. */
     private fun comment(lines: IntRange, text: String, document: Document = this.document): Comment {
-        comments.write(null, checkNotNull(comments.place(document, lines)), text)
+        write(null, lines, text, document)
         return comments.pending().single { it.params.text == text.trim() }
+    }
+
+    /** Rewrites a comment on lines, or writes a new one. */
+    private fun write(old: Comment?, lines: IntRange, text: String, document: Document = this.document) {
+        val draft = comments.drafts.at(checkNotNull(comments.place(document, lines)), old)
+        comments.write(draft, text)
     }
 
     private fun change(change: (Document) -> Unit) =
@@ -244,12 +250,12 @@ class CommentServiceTest : DiffTestCase() {
         val old = comment(1..1, "why")
         val place = checkNotNull(comments.place(document, 1..1))
         assertSame(old, comments.on(place))
-        comments.write(old, place, "why ")
+        write(old, 1..1, "why ")
         assertEquals("it has not changed", 1, core.comments.size)
-        comments.write(old, place, "how")
+        write(old, 1..1, "how")
         val (first, second) = core.comments.map { it.id }
         assertEquals(listOf("removed $first", "comment a.txt 2 2 two how"), sent.drop(1))
-        comments.write(comments.on(place), place, " ")
+        write(comments.on(place), 1..1, " ")
         assertEquals("removed $second", sent.last())
         assertEquals(emptyList<String>(), gutter())
         assertEquals(emptyList<Comment>(), comments.pending())
@@ -279,9 +285,9 @@ class CommentServiceTest : DiffTestCase() {
         val comment = comment(0..0, "first")
         comments.delivered(listOf(comment.params.id))
         UIUtil.dispatchAllInvocationEvents()
-        comments.write(comment, checkNotNull(comments.place(document, 0..0)), "first")
+        write(comment, 0..0, "first")
         assertEquals(1, core.comments.size)
-        comments.write(comment, checkNotNull(comments.place(document, 0..0)), "second")
+        write(comment, 0..0, "second")
         assertEquals("comment a.txt 1 1 one second", sent.last())
     }
 

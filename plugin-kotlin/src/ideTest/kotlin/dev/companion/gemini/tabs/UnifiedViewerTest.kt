@@ -162,7 +162,7 @@ class UnifiedViewerTest : DiffTestCase() {
         file("a.txt", before)
         val editor = editor(propose("a.txt", after))
         val comments = CommentService.getInstance(project)
-        comments.write(null, checkNotNull(comments.place(editor, 4..4)), "why")
+        comments.write(comments.drafts.at(checkNotNull(comments.place(editor, 4..4)), null), "why")
         editor.caretModel.moveToOffset(0)
         try {
             comments.show(comments.pending().single())

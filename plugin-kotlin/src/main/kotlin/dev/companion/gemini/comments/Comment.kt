@@ -1,4 +1,4 @@
-// Keeps a comment that no model has got, and its mark and place in a document.
+// Keeps a comment that no model has got, or the lines of a draft, and their mark and place in a document.
 
 package dev.companion.gemini.comments
 
@@ -22,10 +22,9 @@ import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.RenamedFile
 import dev.companion.gemini.platform.CompanionAction
-import java.nio.file.Path
 import javax.swing.Icon
 
-/** For the EDT. Lines are 0-based, unless they are those of [params]. */
+/** For the EDT. Lines are 0-based, unless they are those of [params]. Without a text it is a draft, and has no icon. */
 internal class Comment(
     private val project: Project,
     params: CommentOnLines,
@@ -59,6 +58,23 @@ internal class Comment(
     /** The marked lines, or those that the server has. */
     val lines: IntRange get() = range?.let(::linesOf) ?: params.line - 1..params.endLine - 1
 
+    /** A draft at [place]. */
+    constructor(project: Project, place: CommentPlace) :
+        this(project, CommentOnLines("", place.path, 1, 1, "", ""), place.inProposal) {
+        moveTo(place)
+    }
+
+    fun moveTo(place: CommentPlace) {
+        mark(place.document, place.lines)
+        become(place)
+    }
+
+    private fun become(place: CommentPlace) {
+        val (lines, content) = Pair(place.lines, LineContent.of(place.document, place.lines))
+        inProposal = place.inProposal
+        params = params.copy(path = place.path, line = lines.first + 1, endLine = lines.last + 1, content = content)
+    }
+
     /** Marks lines in the gutter of all editors that show the document. */
     fun mark(document: Document, lines: IntRange) {
         assertEdt()
@@ -70,9 +86,9 @@ internal class Comment(
             null,
             HighlighterTargetArea.LINES_IN_RANGE,
         )
-        highlighter.gutterIconRenderer = CommentIcon(project, this)
+        if (params.text.isNotEmpty()) highlighter.gutterIconRenderer = CommentIcon(project, this)
         mark = highlighter
-        marker = markerOf(document, lines)
+        marker = document.createRangeMarker(highlighter.startOffset, highlighter.endOffset, true)
         searched = null
     }
 
@@ -112,9 +128,7 @@ internal class Comment(
             val lines = LineContent.own(document, marked, old.content, count)
             // A mark does not grow with what the user types at an end of its lines.
             if (mark?.takeIf { it.isValid && isWhole(it, lines) } == null) mark(document, lines)
-            inProposal = isProposal
-            val content = LineContent.of(document, lines)
-            params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
+            become(CommentPlace(document, path, isProposal, lines))
         }
         return params != old
     }
@@ -172,8 +186,6 @@ internal class CommentPlace(
     val document: Document,
     /** The path of the file, or of the proposal, for the server. */
     val path: String,
-    /** The file, or the file of the proposal, as the user has opened it. */
-    val file: Path,
     val inProposal: Boolean,
     /** 0-based. */
     val lines: IntRange,
@@ -181,12 +193,6 @@ internal class CommentPlace(
     /** Returns the place of these lines, or of the nearest ones. */
     fun at(lines: IntRange): CommentPlace {
         val last = maxOf(document.lineCount - 1, 0)
-        return CommentPlace(document, path, file, inProposal, minOf(lines.first, last)..minOf(lines.last, last))
+        return CommentPlace(document, path, inProposal, minOf(lines.first, last)..minOf(lines.last, last))
     }
-}
-
-/** Follows [lines], 0-based, as far as possible also if the whole text is replaced. */
-internal fun markerOf(document: Document, lines: IntRange): RangeMarker {
-    val (start, end) = Pair(document.getLineStartOffset(lines.first), document.getLineEndOffset(lines.last))
-    return document.createRangeMarker(start, end, true)
 }

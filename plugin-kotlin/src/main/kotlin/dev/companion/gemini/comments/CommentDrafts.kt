@@ -3,65 +3,52 @@
 package dev.companion.gemini.comments
 
 import com.intellij.openapi.editor.Document
+import com.intellij.openapi.project.Project
+import java.util.concurrent.CopyOnWriteArrayList
 
-/** For the EDT. In memory only. */
+/** For the EDT, except [lines]. In memory only. */
 internal class CommentDrafts(
-    /** Returns whether a document is that of an open proposal. */
-    private val isOpen: (Document) -> Boolean,
+    private val project: Project,
+    /** Follows the lines of a draft, and returns the document that has them. */
+    private val follow: (Comment) -> Document?,
     /** Returns whether a comment still waits for a model. */
     private val isPending: (Comment) -> Boolean,
-    /** Returns whether a document is that of a file that exists. */
-    private val hasFile: (Document) -> Boolean,
 ) {
     class Draft(
-        place: CommentPlace,
+        /** Its lines, as a comment without a text. */
+        val lines: Comment,
         /** The comment that the user rewrites; null if the draft is for a new one. */
         val comment: Comment?,
     ) {
-        private var begun = place
-        private var marker = markerOf(place.document, place.lines)
-
-        /** Its present lines; if they have been deleted, the nearest ones. */
-        val place: CommentPlace get() = begun.at(Comment.linesOf(marker) ?: begun.lines)
-
         var text = comment?.params?.text.orEmpty()
 
         /** The field, while its popup is open. */
         var field: CommentField? = null
-
-        fun moveTo(place: CommentPlace) {
-            begun = place
-            marker = markerOf(place.document, place.lines)
-        }
     }
 
-    private val drafts = ArrayList<Draft>()
+    private val drafts = CopyOnWriteArrayList<Draft>()
+
+    /** The lines of all drafts. Any thread. */
+    val lines: List<Comment> get() = drafts.map { it.lines }
 
     /** Returns the draft for [comment], which is at [place], or the draft of a new comment there. */
     fun at(place: CommentPlace, comment: Comment?): Draft {
         val found = drafts.find { it.comment?.takeIf(isPending) === comment && (comment != null || isAt(it, place)) }
-            ?: return Draft(place, comment).also(drafts::add)
+            ?: return Draft(Comment(project, place), comment).also(drafts::add)
         if (comment != null) {
-            found.moveTo(place)
-        } else if (found.place.document !== place.document) {
-            found.moveTo(place.at(found.place.lines))
+            found.lines.moveTo(place)
+        } else if (found.lines.document == null) {
+            found.lines.moveTo(place.at(found.lines.lines))
         }
         return found
     }
 
-    private fun isAt(draft: Draft, place: CommentPlace): Boolean {
-        val own = draft.place
-        val isSameFile = own.file == place.file && (own.inProposal == place.inProposal || isOfEnded(draft))
-        // A renamed file keeps its document, and another file may get its old name.
-        val isSame = own.document === place.document || (isSameFile && !hasFile(own.document))
-        return isSame && place.lines.mean(own.lines)
-    }
-
-    /** After the end of a proposal, its drafts are in the file, or in the next proposal for it. */
-    private fun isOfEnded(draft: Draft) = draft.place.inProposal && !isOpen(draft.place.document)
+    private fun isAt(draft: Draft, place: CommentPlace) =
+        follow(draft.lines) === place.document && place.lines.mean(draft.lines.lines)
 
     fun forget(draft: Draft) {
         drafts -= draft
+        draft.lines.unmark()
     }
 }
 

@@ -52,6 +52,7 @@ internal object CommentPopup {
 
     private fun show(project: Project, editor: Editor, line: Int, place: CommentPlace, comment: Comment?) {
         val service = CommentService.getInstance(project)
+        service.watch()
         val draft = service.drafts.at(place, comment)
         draft.field?.let { open ->
             IdeFocusManager.getInstance(project).requestFocus(open.area, true)
@@ -60,10 +61,9 @@ internal object CommentPopup {
         lateinit var popup: JBPopup
         val field = CommentField(draft.text, isNew = comment == null) { text ->
             popup.cancel()
-            service.drafts.forget(draft)
-            service.write(comment, draft.place, text)
+            service.write(draft, text)
         }
-        popup = popup(project, field, draft.place.lines)
+        popup = popup(project, field, draft.lines.lines)
         draft.field = field
         val listener = object : JBPopupListener {
             override fun onClosed(event: LightweightWindowEvent) {

@@ -55,17 +55,16 @@ class CommentService(private val project: Project) : Disposable {
     private val updateScheduled = AtomicBoolean()
     private var core: CompanionCore? = null
     private val proposals = ProposalService.getInstance(project)
-    internal val drafts = CommentDrafts(
-        isOpen = { document -> proposals.waiting().any { it.document === document } },
-        isPending = { it in comments },
-        hasFile = { localFile(it) != null },
-    )
+    internal val drafts = CommentDrafts(project, ::update, comments::contains)
+
+    /** Any thread. */
+    private val followed get() = comments + drafts.lines
 
     private val searches = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
     private var isWatching = false
 
-    /** Watches the editors once there is a comment. Nobody ends the service of the project for new projects. */
-    private fun watch() {
+    /** Watches the editors once there is a comment or a draft. Nobody ends the service of the project for new projects. */
+    internal fun watch() {
         if (isWatching) return
         isWatching = true
         val bus = project.messageBus.connect(this)
@@ -83,7 +82,7 @@ class CommentService(private val project: Project) : Disposable {
         }
         bus.subscribe(VirtualFileManager.VFS_CHANGES, files)
         val changes = documentListener { event ->
-            if (event.isWholeTextReplaced) comments.forEach { it.replaced(event) }
+            if (event.isWholeTextReplaced) followed.forEach { it.replaced(event) }
             updateSoon()
         }
         EditorFactory.getInstance().eventMulticaster.addDocumentListener(changes, this)
@@ -92,8 +91,7 @@ class CommentService(private val project: Project) : Disposable {
     /** Sends the comments on a file, or on the files in a folder, also if it has no tab. A proposal keeps its path. */
     private fun follow(renamed: RenamedFile) {
         assertEdt()
-        val moved = comments.filter { proposalOf(it) == null && it.follow(renamed) }
-        moved.forEach { core?.send(ServerMessage.CommentSet(it.params)) }
+        followed.filter { proposalOf(it) == null && it.follow(renamed) }.forEach(::send)
     }
 
     /** Sends all comments to a server that has just started. The journal of the last one may have removed comments. */
@@ -117,9 +115,8 @@ class CommentService(private val project: Project) : Disposable {
     /** Returns the place of [lines], 0-based; null if the document is neither a file nor an open proposal. */
     internal fun place(document: Document, lines: IntRange): CommentPlace? {
         val proposal = proposals.waiting().find { it.document === document }
-        if (proposal != null) return CommentPlace(document, proposal.path, proposal.target.path, true, lines)
-        val path = localFile(document)?.let(::systemPath) ?: return null
-        return CommentPlace(document, path, Paths.get(path), false, lines)
+        if (proposal != null) return CommentPlace(document, proposal.path, true, lines)
+        return localFile(document)?.let { CommentPlace(document, systemPath(it), false, lines) }
     }
 
     /** Returns the place of a comment, or the nearest one; null unless it is marked in a file or an open proposal. */
@@ -135,27 +132,28 @@ class CommentService(private val project: Project) : Disposable {
         comments.sortedWith(compareBy({ it.params.path }, { it.lines.first }, { it.params.id }))
 
     /**
-     * Adds a comment at [place], or changes [comment]. An empty text removes it. A rewritten comment is a new one,
-     * because a model may just be getting the old one.
+     * Sends [text] as a comment on the lines of [draft], in place of the comment that the user rewrites. An empty text
+     * removes that one. A rewritten comment is a new one, because a model may just be getting the old one.
      */
-    internal fun write(comment: Comment?, place: CommentPlace, text: String) {
+    internal fun write(draft: CommentDrafts.Draft, text: String) {
         assertEdt()
-        val (first, last) = Pair(place.lines.first + 1, place.lines.last + 1)
-        val content = LineContent.of(place.document, place.lines)
-        val id = UUID.randomUUID().toString()
-        val params = CommentOnLines(id, place.path, first, last, content, text.trim())
-        // The lines may have moved. Everything else is what the user has entered.
-        val old = comment?.params?.copy(id = id, path = place.path, line = first, endLine = last, content = content)
-        if (old == params) return
-        if (comment in comments) comment?.let(::remove)
-        if (params.text.isEmpty()) return
-        val added = Comment(project, params, place.inProposal)
-        comments += added
+        val (old, lines) = Pair(draft.comment, draft.lines)
+        update(lines)
+        val params = lines.params.copy(id = UUID.randomUUID().toString(), text = text.trim())
+        if (params.text != old?.params?.text) {
+            if (old in comments) old?.let(::remove)
+            if (params.text.isNotEmpty()) add(Comment(project, params, lines.inProposal), lines)
+        }
+        drafts.forget(draft)
+    }
+
+    /** Adds a comment with the mark of its draft. Without one it is looked for. */
+    private fun add(comment: Comment, draft: Comment) {
+        draft.document?.let { comment.mark(it, draft.lines) }
+        comments += comment
         watch()
-        added.mark(place.document, place.lines)
-        core?.send(ServerMessage.CommentSet(params))
-        // The proposal may have ended while the user wrote.
-        update()
+        send(comment)
+        update(comment)
     }
 
     internal fun remove(comment: Comment) {
@@ -189,15 +187,22 @@ class CommentService(private val project: Project) : Disposable {
     /** Follows the lines of all comments, and sends those that have changed. Looks for lines that have been deleted. */
     internal fun update() {
         assertEdt()
-        if (!project.isDisposed) comments.forEach(::update)
+        if (!project.isDisposed) followed.forEach(::update)
     }
 
-    private fun update(comment: Comment) {
+    /** Returns the document that has the lines. */
+    private fun update(comment: Comment): Document? {
         val proposal = proposalOf(comment)?.document
         val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
         val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
-        if (comment.follow(document, path, proposal != null)) core?.send(ServerMessage.CommentSet(comment.params))
+        if (comment.follow(document, path, proposal != null)) send(comment)
         if (document != null && comment.document == null) search(comment, document)
+        return document
+    }
+
+    /** Sends a comment, but no draft. */
+    private fun send(comment: Comment) {
+        if (comment in comments) core?.send(ServerMessage.CommentSet(comment.params))
     }
 
     /** Looks for the lines of a comment in a copy of the text, off the EDT, once for each text. */
@@ -206,7 +211,7 @@ class CommentService(private val project: Project) : Disposable {
         if (comment.searched === text) return
         comment.searched = text
         val params = comment.params
-        val isOutdated = { document.immutableCharSequence !== text || comment !in comments }
+        val isOutdated = { document.immutableCharSequence !== text || comment !in followed }
         searches.execute {
             // The user has written meanwhile, and the next update looks in that text.
             if (isOutdated()) return@execute
@@ -223,7 +228,7 @@ class CommentService(private val project: Project) : Disposable {
 
     /** Any thread. Leaves time for the next key. */
     private fun updateSoon() {
-        if (comments.isEmpty() || !updateScheduled.compareAndSet(false, true)) return
+        if (followed.isEmpty() || !updateScheduled.compareAndSet(false, true)) return
         after(UPDATE_INTERVAL_MILLIS) {
             updateScheduled.set(false)
             project.later(::update)
