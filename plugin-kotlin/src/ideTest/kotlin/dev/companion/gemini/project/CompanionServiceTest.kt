@@ -13,7 +13,10 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.PsiTestUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.EditorHost
+import dev.companion.gemini.core.EditorMessage
 import dev.companion.gemini.offEdt
+import dev.companion.gemini.shownNotifications
 import java.io.File
 import java.io.IOException
 import java.net.HttpURLConnection
@@ -158,6 +161,23 @@ class CompanionServiceTest : ServiceTestCase() {
         await { "opened ${file.path}" in cores.last().calls && cores.size == 2 }
         assertTrue(cores.last().calls.toString(), "focused ${file.path}" in cores.last().calls)
         editors.openFiles.forEach(editors::closeFile)
+    }
+
+    fun testTheQuestionOfACLIIsNotShownAfterTheEndOfItsServerWhichWouldReportTheAnswer() {
+        val shown = shownNotifications(project, testRootDisposable)
+        val editors = CopyOnWriteArrayList<EditorHost>()
+        val cores = CopyOnWriteArrayList<RecordingCore>()
+        val service = serviceWith { _, editor ->
+            editors += editor
+            RecordingCore().also(cores::add)
+        }
+        service.start()
+        await { service.state is CompanionState.Running }
+        editors.single().receive(cores.single(), EditorMessage.CliWaiting("one", "Run it?"))
+        await { shown.isNotEmpty() }
+        assertFalse(shown.single().isExpired)
+        service.restart()
+        await { shown.single().isExpired }
     }
 
     private fun published(): JsonObject =

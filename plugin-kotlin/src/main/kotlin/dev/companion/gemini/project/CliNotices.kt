@@ -37,6 +37,9 @@ internal class CliNotices(
     /** The question does not wait for the user any more. */
     fun answered(session: String) = project.later { hide(session) }
 
+    /** The server that would report the answers has ended. */
+    fun forget() = project.later { shown.keys.toList().forEach(::hide) }
+
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
         val time = if (seconds < MINUTE) {

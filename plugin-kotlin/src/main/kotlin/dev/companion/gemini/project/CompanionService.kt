@@ -183,7 +183,10 @@ open class CompanionService protected constructor(
         }
         // The project's proposals have ended with it, and the IDE may accept no more work.
         if (project.isDisposed) return
-        if (slot.core !== last) proposals.follow(slot.core)
+        if (slot.core !== last) {
+            notices.forget()
+            proposals.follow(slot.core)
+        }
         project.later(::watchEditors)
     }
 
