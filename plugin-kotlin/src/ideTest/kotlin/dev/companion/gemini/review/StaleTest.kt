@@ -4,7 +4,10 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.vfs.ReadonlyStatusHandler
+import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.Delivery
+import org.picocontainer.MutablePicoContainer
 import java.io.File
 
 class StaleTest : QuestionTestCase() {
@@ -93,6 +96,41 @@ class StaleTest : QuestionTestCase() {
         assertEquals("new", file.readText())
         assertEquals(listOf("accepted a.txt 'new'", "withdraw a.txt"), calls)
         assertEquals(emptyList<String>(), questions)
+    }
+
+    fun `test a client that accepts a read-only file is refused without a dialog, and the user is asked`() {
+        val file = file("a.txt", "old")
+        check(file.setReadOnly())
+        val asked = ArrayList<VirtualFile>()
+        val container = project.picoContainer as MutablePicoContainer
+        val key = ReadonlyStatusHandler::class.java.name
+        val platforms = container.unregisterComponent(key)
+        val handler = object : ReadonlyStatusHandler() {
+            override fun ensureFilesWritable(vararg files: VirtualFile) = ensureFilesWritable(files.asList())
+
+            override fun ensureFilesWritable(files: Collection<VirtualFile>): OperationStatus {
+                asked += files
+                return (platforms.getComponentInstance(container) as ReadonlyStatusHandler).ensureFilesWritable(files)
+            }
+        }
+        container.registerComponentInstance(key, handler)
+        try {
+            val view = propose("a.txt", "new")
+            val refusal = "The IDE could not write ${file.path}: it is read-only"
+            assertEquals("failed: $refusal", answer { service.accept(it, file.path) })
+            assertEquals(emptyList<VirtualFile>(), asked)
+            core.delivery = Delivery.UNKNOWN
+            view.click("Accept")
+            view.click("Apply")
+            await("the question") { questions.isNotEmpty() }
+            assertEquals(listOf(virtualFile(file)), asked)
+            assertTrue(questions.single(), refusal in questions.single())
+            assertEquals("old", file.readText())
+        } finally {
+            container.unregisterComponent(key)
+            container.registerComponent(platforms)
+            file.setWritable(true)
+        }
     }
 
     fun `test what the CLI may have received is put into the file after a question`() {

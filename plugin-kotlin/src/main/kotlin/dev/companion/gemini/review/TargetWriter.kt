@@ -32,7 +32,7 @@ internal class TargetWriter(
 ) {
     /**
      * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the disk has accepted or
-     * refused the file. EDT.
+     * refused the file. Never asks the user, who may not be there. EDT.
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
@@ -61,13 +61,8 @@ internal class TargetWriter(
     private fun overwrite(file: VirtualFile, proposal: Proposal): VirtualFile {
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
-        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
         val isEmpty = document == null && isEmptyOfUnknownType(file)
-        if ((document == null && !isEmpty) || status.hasReadonlyFiles()) {
-            throw IOException(message("diff.error.readOnly"))
-        }
-        // The platform may have asked, and the CLI may have closed the proposal meanwhile.
-        if (proposal.state == Proposal.State.ENDED) throw TargetException(message("diff.error.none"))
+        if ((document == null && !isEmpty) || !file.isWritable) throw IOException(message("diff.error.readOnly"))
         val text = proposal.document.immutableCharSequence
         if (document != null) TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
         if (document == null || !proposal.isPlain) {
@@ -100,13 +95,21 @@ internal class TargetWriter(
 
     private fun apply(proposal: Proposal, target: Target) {
         proposal.retarget(target)
-        if (!ProposalQuestion.isApplied(project, proposal) || !isMadeOnce(proposal)) return
+        if (!ProposalQuestion.isApplied(project, proposal)) return
+        naming(target) { makeWritable(listOfNotNull(target.file)) }
+        if (!isMadeOnce(proposal)) return
         write(target, proposal) { flushed ->
             sayingWhyNot {
                 flushed.getOrThrow()
                 if (proposal.state == Proposal.State.UNDELIVERED) finish(proposal)
             }
         }
+    }
+
+    /** Asks the user about files that are read-only. */
+    private fun makeWritable(files: List<VirtualFile>) {
+        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(files)
+        if (status.hasReadonlyFiles()) throw IOException(message("diff.error.readOnly"))
     }
 
     /**
