@@ -60,6 +60,14 @@ class TargetTest : DiffTestCase() {
         assertEquals("one\n", text(view.left))
     }
 
+    fun `test the missing file of a link is created where the link leads`() {
+        val link = Files.createSymbolicLink(Paths.get(path("link.txt")), Paths.get("folder/missing.txt"))
+        propose("link.txt", "two\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("link.txt")) })
+        assertEquals("two\n", File(root, "folder/missing.txt").readText())
+        assertTrue(Files.isSymbolicLink(link))
+    }
+
     fun `test a directory is refused`() {
         File(root, "folder").mkdir()
         assertEquals("failed: The IDE cannot show a directory: ", refusal("folder"))

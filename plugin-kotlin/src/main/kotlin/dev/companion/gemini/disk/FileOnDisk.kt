@@ -1,4 +1,4 @@
-// Reads files on the disk, makes the IDE load changes without losing unsaved text, and waits for postponed writes.
+// Reads and creates files on the disk, and makes the IDE load changes without losing unsaved text.
 
 package dev.companion.gemini.disk
 
@@ -7,22 +7,21 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.openapi.vfs.newvfs.ManagingFS
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.after
 import dev.companion.gemini.platform.reading
 import java.io.IOException
-import java.lang.reflect.InvocationTargetException
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
-import java.nio.file.LinkOption
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
-import java.nio.file.attribute.FileTime
 
 internal object FileOnDisk {
     private const val MAX_BYTES = 64L shl 20
+
+    /** The most links that lead to one file, as in Linux. */
+    private const val MAX_LINKS = 40
     private val REFRESH_AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
 
     /** Returns null if no file of this system can have that absolute path. A server accepts any path. */
@@ -70,18 +69,23 @@ internal object FileOnDisk {
     /** Returns the text as a CLI reads it, which is always UTF-8; null for a file of more than 64 MB, see [bytes]. */
     fun text(path: Path): String? = bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
 
-    /** Creates a file and its folders. Call it in a write command. */
+    /** Creates a file and its folders, and for a link the missing file where it leads. Call it in a write command. */
     fun create(path: Path, text: String): VirtualFile {
-        val folder = VfsUtil.createDirectories(path.parent.toString())
+        val real = generateSequence(path, ::linked).take(MAX_LINKS).last()
+        val folder = VfsUtil.createDirectories(real.parent.toString())
         val file = try {
-            folder.createChildData(this, path.fileName.toString())
+            folder.createChildData(this, real.fileName.toString())
         } catch (e: RuntimeException) {
             // A listener of another plugin fails or cancels once the file exists. It must not stay empty.
-            known(path)?.setBinaryContent(text.toByteArray())
+            known(real)?.setBinaryContent(text.toByteArray())
             throw e
         }
         return file.apply { setBinaryContent(text.toByteArray()) }
     }
+
+    /** Returns where a link leads; null if [path] is no link. */
+    private fun linked(path: Path): Path? =
+        if (Files.isSymbolicLink(path)) OpenedPath.real(path.resolveSibling(Files.readSymbolicLink(path))) else null
 
     /**
      * Returns the file, if it exists; null for a link to a missing one. Never call it on the EDT, nor under a lock.
@@ -120,54 +124,4 @@ internal object FileOnDisk {
 
     private fun differs(known: VirtualFile, path: Path): Boolean =
         stamp(path) != Stamp(known.timeStamp, known.length) || Files.isWritable(path) != known.isWritable
-}
-
-/** For 2026.2 and newer. Older platforms lack the method, so it is called by name. */
-internal object PostponedWrites {
-    /** Returns once the disk has all text written to [file]. Throws an [IOException] if the disk refuses it. */
-    fun flush(file: VirtualFile) = flush(file, ManagingFS::class.java)
-
-    /** [type] is the class with the methods. Don't call it on the EDT, nor under a lock: the disk may not answer. */
-    internal fun flush(file: VirtualFile, type: Class<*>) {
-        assertNotEdt()
-        val flush = try {
-            type.getMethod("flushPendingUpdates", VirtualFile::class.java)
-        } catch (_: NoSuchMethodException) {
-            return // the written text is already on the disk
-        }
-        try {
-            flush.invoke(type.getMethod("getInstance").invoke(null), file)
-        } catch (e: InvocationTargetException) {
-            throw e.targetException
-        }
-    }
-}
-
-/** Reads when a file changed, on any file system. */
-internal object FileTimes {
-    /** The attributes with times differ between systems. The file systems of WSL and containers may have neither. */
-    private val VIEWS = listOf("unix:lastModifiedTime,ctime", "lastModifiedTime,creationTime")
-
-    /**
-     * Returns the last change of a file or of its entry, in milliseconds since 1970: a moved or unpacked file keeps its
-     * old modification time. Null if the file system does not say.
-     */
-    fun lastChange(path: Path, views: List<String> = VIEWS): Long? {
-        val times = views.firstNotNullOfOrNull { view -> read { times(path, view).maxOrNull() } }
-        return times ?: lastModified(path)
-    }
-
-    private fun times(path: Path, view: String): List<Long> {
-        val attributes = Files.readAttributes(path, view, LinkOption.NOFOLLOW_LINKS)
-        return attributes.values.filterIsInstance<FileTime>().map { it.toMillis() }
-    }
-
-    /** Returns null if the file system does not say. */
-    fun lastModified(path: Path): Long? = read { Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS).toMillis() }
-
-    /** File systems fail in many ways: remote ones of 2024 throw a [NotImplementedError]. */
-    private fun read(time: () -> Long?): Long? {
-        assertNotEdt()
-        return runCatching(time).getOrNull()
-    }
 }
