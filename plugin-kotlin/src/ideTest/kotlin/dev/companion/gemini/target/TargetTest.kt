@@ -32,9 +32,12 @@ import dev.companion.gemini.review.PendingRequests
 import dev.companion.gemini.review.TestProposalService
 import dev.companion.gemini.tabs.ProposalFile
 import org.picocontainer.MutablePicoContainer
+import java.awt.EventQueue
 import java.io.File
 import java.io.IOException
 import java.nio.charset.Charset
+import java.nio.charset.CharsetDecoder
+import java.nio.charset.CharsetEncoder
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -274,6 +277,32 @@ class TargetTest : DiffTestCase() {
         file("a.txt", "caf\u00e9")
         val view = propose("a.txt", "th\u00e9")
         assertFalse(view.banner, word in view.banner)
+    }
+
+    /** Is as ISO 8859-1, and counts its uses on the EDT. */
+    private class CountingCharset : Charset("X-Counting", emptyArray()) {
+        var onEdt = 0
+
+        override fun contains(other: Charset) = false
+
+        override fun newDecoder(): CharsetDecoder = Charsets.ISO_8859_1.newDecoder()
+
+        override fun newEncoder(): CharsetEncoder {
+            if (EventQueue.isDispatchThread()) onEdt++
+            return Charsets.ISO_8859_1.newEncoder()
+        }
+    }
+
+    fun `test the EDT encodes no text while the user types`() {
+        val charset = CountingCharset()
+        EncodingProjectManager.getInstance(project).setEncoding(virtualFile(file("a.txt", "cafe")), charset)
+        val view = propose("a.txt", "tea")
+        charset.onEdt = 0
+        view.type("th\u00e9")
+        await("a word") { "It is not UTF-8" in view.banner }
+        view.type("tea")
+        await("no word") { "It is not UTF-8" !in view.banner }
+        assertEquals(0, charset.onEdt)
     }
 
     fun `test an encoding in which nothing can be written has its word, too`() {

@@ -59,6 +59,9 @@ internal class ProposedText(
     /** The first comparison with the file; later ones follow the user's edits. */
     val changes: LineChanges?
 
+    /** See [Target.isRecoded]. */
+    val isRecoded: Boolean
+
     init {
         assertNotEdt()
         val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
@@ -72,6 +75,7 @@ internal class ProposedText(
             Pair(target.text ?: "", document.immutableCharSequence)
         }
         changes = LineChanges.between(current, proposed)
+        isRecoded = target.isRecoded(proposed)
     }
 }
 
@@ -143,6 +147,10 @@ internal class Proposal(
 
     /** The changed lines at the last comparison; null if the texts are too large. */
     var changes: LineChanges? = proposed.changes
+        private set
+
+    /** Whether the CLI reads or writes the file differently from the IDE, as of the last comparison. */
+    var isRecoded = proposed.isRecoded
         private set
 
     /** The changed lines, if neither text has changed since. */
@@ -389,12 +397,14 @@ internal class Proposal(
         assertEdt()
         if (state == State.ENDED || currentChanges != null) return
         comparison?.cancel(false)
-        val (now, proposed) = Pair(current, document.immutableCharSequence)
+        val (target, now, proposed) = Triple(target, current, document.immutableCharSequence)
         comparison = after(COMPARISON_DELAY_MILLIS) {
             val found = LineChanges.between(now, proposed)
+            val isRecoded = target.isRecoded(proposed)
             project.later {
                 if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
                     changes = found
+                    this.isRecoded = isRecoded
                     file.editors.forEach(ProposalEditor::showBanner)
                 }
             }
@@ -423,6 +433,6 @@ internal enum class Remark(
     CREATED("diff.remark.created", { it.isCreated }),
     CHANGED("diff.remark.changed", { it.isChanged }),
     UNSAVED("diff.remark.unsaved", { !it.isChanged && it.isUnsaved() }),
-    ENCODING("diff.remark.encoding", { it.target.isRecoded(it.document.immutableCharSequence) }),
+    ENCODING("diff.remark.encoding", { it.isRecoded }),
     PRIVATE("diff.remark.private", { it.isPrivate }, isObstacle = false),
 }

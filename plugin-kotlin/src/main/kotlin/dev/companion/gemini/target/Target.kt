@@ -67,9 +67,10 @@ internal class Target private constructor(
 
     /**
      * Returns whether the CLI reads or writes the file differently from the IDE. For the CLI every file is UTF-8, and
-     * invalid bytes become U+FFFD. [proposed] is the text to write.
+     * invalid bytes become U+FFFD. [proposed] is the text to write. Encodes both texts, so don't call it on the EDT.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
+        assertNotEdt()
         val texts = listOfNotNull(proposed, text)
         return isGarbled || (file != null && texts.any { TextForm.isRecoded(file, it) })
     }
