@@ -29,6 +29,8 @@ import dev.companion.gemini.offEdt
 import org.apache.log4j.Logger
 import java.io.File
 import java.nio.charset.Charset
+import java.nio.file.Files
+import java.nio.file.Paths
 
 class RevertTest : ChangesTestCase() {
     private fun isUnsaved(name: String) = FileDocumentManager.getInstance().isFileModified(virtualFile(name))
@@ -418,6 +420,17 @@ class RevertTest : ChangesTestCase() {
         assertEquals("mine", document("a.txt").text)
         type("a.txt", "two")
         FileDocumentManager.getInstance().reloadFromDisk(document("a.txt"))
+    }
+
+    fun testTheDeletedFileOfALinkComesBackWhereTheLinkLeads() {
+        file("real.txt", "one")
+        Files.createSymbolicLink(Paths.get(path("link.txt")), Paths.get("real.txt"))
+        changed(1, Edit("link.txt", "one", "two"))
+        write("real.txt", null)
+        revert(row(1, "link.txt"))
+        assertEquals("one", onDisk("real.txt"))
+        assertEquals(listOf("reverted s 1 link.txt"), calls)
+        assertEquals(emptyList<String>(), notified)
     }
 
     fun testEmptyFilesOfAnUnknownTypeAreReverted() {

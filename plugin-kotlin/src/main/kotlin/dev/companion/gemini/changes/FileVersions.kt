@@ -6,6 +6,7 @@ import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.FileToRevert
 import dev.companion.gemini.core.Hunk
@@ -45,7 +46,8 @@ internal class FileVersions private constructor(
     /** EDT. Whether the IDE still knows the file as it was when the texts were read. */
     fun isCurrent(): Boolean {
         assertEdt()
-        if (file == null) return FileOnDisk.known(path) == null
+        // A link may lead to a missing file.
+        if (file == null) return FileOnDisk.known(path)?.`is`(VFileProperty.SYMLINK) != false
         if (!file.isValid) return false
         return if (document == null) file.length == 0L else document.immutableCharSequence === now
     }

@@ -71,7 +71,7 @@ internal object FileOnDisk {
 
     /** Creates a file and its folders, and for a link the missing file where it leads. Call it in a write command. */
     fun create(path: Path, text: String): VirtualFile {
-        val real = generateSequence(path, ::linked).take(MAX_LINKS).last()
+        val real = real(path)
         val folder = VfsUtil.createDirectories(real.parent.toString())
         val file = try {
             folder.createChildData(this, real.fileName.toString())
@@ -83,9 +83,11 @@ internal object FileOnDisk {
         return file.apply { setBinaryContent(text.toByteArray()) }
     }
 
-    /** Returns where a link leads; null if [path] is no link. */
-    private fun linked(path: Path): Path? =
-        if (Files.isSymbolicLink(path)) OpenedPath.real(path.resolveSibling(Files.readSymbolicLink(path))) else null
+    /** Returns where [path] leads, also if no file is there; a link if there are too many. */
+    private fun real(path: Path): Path =
+        generateSequence(path) { link ->
+            link.takeIf(Files::isSymbolicLink)?.let { OpenedPath.real(it.resolveSibling(Files.readSymbolicLink(it))) }
+        }.take(MAX_LINKS).last()
 
     /**
      * Returns the file, if it exists; null for a link to a missing one. Never call it on the EDT, nor under a lock.
@@ -100,8 +102,10 @@ internal object FileOnDisk {
             ?: LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
             ?: return null
         if (!isUnsaved(known) && isOutdated(known, path)) known.refresh(false, false)
-        val leadsNowhere = known.`is`(VFileProperty.SYMLINK) && Files.notExists(path)
-        return known.takeIf { it.isValid && !leadsNowhere }
+        val missing = if (known.`is`(VFileProperty.SYMLINK) && Files.notExists(path)) real(path) else null
+        // The IDE creates no file that it still knows.
+        if (missing != null && !Files.isSymbolicLink(missing)) find(missing)
+        return known.takeIf { it.isValid && missing == null }
     }
 
     /**
