@@ -180,6 +180,17 @@ class TargetTest : DiffTestCase() {
         assertEquals(emptyList<String>(), calls)
     }
 
+    fun `test a client that accepts a text that another plugin has made read-only gets the reason`() {
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file("a.txt", "one"))))
+        document.setReadOnly(true)
+        val view = propose("a.txt", "two")
+        val refusal = "failed: The IDE could not write ${path("a.txt")}: it is read-only"
+        assertEquals(refusal, answer { service.accept(it, path("a.txt")) })
+        document.setReadOnly(false)
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertFalse(view.isOpen)
+    }
+
     /** Creates a separate service whose platform writes later. [flush] waits for these writes. */
     private fun postponing(flush: (VirtualFile) -> Unit) {
         service = TestProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }

@@ -61,8 +61,9 @@ internal class TargetWriter(
     private fun overwrite(file: VirtualFile, proposal: Proposal): VirtualFile {
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
-        val isEmpty = document == null && isEmptyOfUnknownType(file)
-        if ((document == null && !isEmpty) || !file.isWritable) throw IOException(message("diff.error.readOnly"))
+        // Another plugin may have made the text read-only.
+        val isWritable = file.isWritable && (document?.isWritable ?: isEmptyOfUnknownType(file))
+        if (!isWritable) throw IOException(message("diff.error.readOnly"))
         val text = proposal.document.immutableCharSequence
         if (document != null) TextForm.encodingProblem(file, text)?.let { throw IOException(it) }
         if (document == null || !proposal.isPlain) {
