@@ -86,7 +86,7 @@ internal data class PromptChanges(
     private val found: Map<String, ChangeKind>,
 ) {
     /** The files that the server does not know. Those after [ChangeList.MAX_OTHERS] are only counted. */
-    val others: Map<String, ChangeKind> = found - files.map { it.path }
+    val others: Map<String, ChangeKind> = found - files.mapTo(HashSet()) { it.path }
 
     val beyond: List<String> get() = others.keys.drop(ChangeList.MAX_OTHERS)
 

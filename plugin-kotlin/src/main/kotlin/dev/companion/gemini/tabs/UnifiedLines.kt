@@ -28,8 +28,8 @@ internal class UnifiedLines private constructor(private val blocks: List<Block>)
 
     /** Returns the lines of the proposal; null if all of [lines] are removed ones. */
     fun inProposal(lines: IntRange): IntRange? {
-        val found = lines.mapNotNull(::inProposal)
-        return if (found.isEmpty()) null else found.first()..found.last()
+        val first = lines.firstNotNullOfOrNull(::inProposal) ?: return null
+        return first..lines.reversed().firstNotNullOf(::inProposal)
     }
 
     private fun inProposal(line: Int): Int? {
