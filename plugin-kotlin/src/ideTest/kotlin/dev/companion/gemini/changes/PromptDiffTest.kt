@@ -15,16 +15,21 @@ import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.fileEditor.impl.FileEditorProviderManagerImpl
 import com.intellij.ui.docking.DockManager
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.awaitGone
+import dev.companion.gemini.blockUntil
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
 import dev.companion.gemini.core.CliChange
 import dev.companion.gemini.core.CliCommand
 import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PromptKey
+import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.eventOn
 import dev.companion.gemini.target.ShownPath
 import java.io.File
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
 
 class PromptDiffTest : ChangesTestCase() {
     private lateinit var files: FileEditorManagerImpl
@@ -99,6 +104,27 @@ class PromptDiffTest : ChangesTestCase() {
         assertEquals(expected, text)
         assertTrue("the user can't type in it", tab.editor.isViewer)
         assertFalse("there is nothing to revert", event(REVERT).presentation.isEnabled)
+    }
+
+    fun testAStateThatIsPastIsNotRead() {
+        val (reads, isRead) = Pair(AtomicInteger(), CountDownLatch(1))
+        val slow = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? {
+                if (request is ServerMessage.ListHunks && reads.incrementAndGet() == 1) isRead.await()
+                return super.request(request)
+            }
+        }
+        for (count in 1L..20L) {
+            val changed = (1..count).map { ChangedFile(path("$it.txt"), revertible = true) }
+            service.changed(slow, CliChange("s", 1, "prompt 1", 1, changed))
+            UIUtil.dispatchAllInvocationEvents()
+            if (count > 1) continue
+            PromptDiffs.getInstance(project).show(service.prompts.single())
+            blockUntil(10, "the first state") { reads.get() == 1 }
+        }
+        isRead.countDown()
+        await("the last state") { files.openFiles.isNotEmpty() && "20.txt" in text }
+        assertEquals(1 + 20, reads.get())
     }
 
     fun testTheTextHasLinesOfAllForms() {

@@ -35,7 +35,8 @@ internal class PromptDiffFile(
 ) : TabFile("prompt ${key.number}", "CLI changes of prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff) {
     val document: Document = EditorFactory.getInstance().createDocument("")
 
-    /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. */
+    /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. Any thread. */
+    @Volatile
     var prompt: PromptChanges? = null
 
     /** The first words of the title. */

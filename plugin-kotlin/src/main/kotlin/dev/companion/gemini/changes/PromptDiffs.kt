@@ -12,16 +12,18 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ProjectManagerListener
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.platform.inBackground
 import dev.companion.gemini.platform.laterWithoutDialog
 
 /** For the EDT. */
 class PromptDiffs(private val project: Project) : Disposable {
     private val service = ChangesService.getInstance(project)
 
-    /** Those whose tab opens once their changes are read. */
+    private val reads = AppExecutorUtil.createBoundedApplicationPoolExecutor("Changes of prompts", 1)
+
+    /** Those whose tab opens, or gets the focus, once their changes are read. */
     private val opening = LinkedHashSet<PromptDiffFile>()
     private val open: Set<PromptDiffFile>
         get() = opening + FileEditorManager.getInstance(project).openFiles.filterIsInstance<PromptDiffFile>()
@@ -38,12 +40,9 @@ class PromptDiffs(private val project: Project) : Disposable {
     /** Opens the tab of a prompt with its newest state, or goes to it. */
     internal fun show(prompt: PromptChanges) {
         assertEdt()
-        val file = open.find { it.key == prompt.key }
-            ?: PromptDiffFile(project, prompt.key, prompt.shownTitle).also(opening::add)
-        read(file) {
-            FileEditorManager.getInstance(project).openFile(file, true)
-            opening -= file
-        }
+        val file = open.find { it.key == prompt.key } ?: PromptDiffFile(project, prompt.key, prompt.shownTitle)
+        opening += file
+        read(file)
     }
 
     private fun update(file: PromptDiffFile) {
@@ -52,17 +51,23 @@ class PromptDiffs(private val project: Project) : Disposable {
 
     private fun newest(file: PromptDiffFile) = service.prompts.find { it.key == file.key }
 
-    /** Reads the changes in the background, and shows them unless a newer state has come. */
-    private fun read(file: PromptDiffFile, shown: () -> Unit = {}) {
+    /** Reads the changes in the background, and shows them. If a newer state has come, that one is read next. */
+    private fun read(file: PromptDiffFile) {
         val prompt = newest(file)
         file.prompt = prompt
-        inBackground {
+        reads.execute {
+            if (file.prompt !== prompt) return@execute
             val diff = PromptDiff.of(file.title, prompt, project)
             project.laterWithoutDialog {
-                if (file.prompt === prompt && file in open) file.show(diff)
-                shown()
+                if (file.prompt === prompt && file in open) show(file, diff)
             }
         }
+    }
+
+    private fun show(file: PromptDiffFile, diff: PromptDiff) {
+        file.show(diff)
+        if (file in opening) FileEditorManager.getInstance(project).openFile(file, true)
+        opening -= file
     }
 
     /** Closes the tabs before the platform saves which are open: it would miss their files at the next start. */
