@@ -35,7 +35,7 @@ internal class PromptDiffFile(
 ) : TabFile("prompt ${key.number}", "CLI changes of prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff) {
     val document: Document = EditorFactory.getInstance().createDocument("")
 
-    /** The newest state of the prompt, which shows or is being read; null if the prompt has left the list. Any thread. */
+    /** Any thread. The prompt's newest state, which shows or is being read; null if it has left the list. */
     @Volatile
     var prompt: PromptChanges? = null
 

@@ -63,7 +63,7 @@ class CommentService(private val project: Project) : Disposable {
     private val searches = AppExecutorUtil.createBoundedApplicationPoolExecutor("Lines of comments", 1)
     private var isWatching = false
 
-    /** Watches the editors once there is a comment or a draft. Nobody ends the service of the project for new projects. */
+    /** Watches the editors once there is a comment or draft. Nobody ends the service of the default project. */
     internal fun watch() {
         if (isWatching) return
         isWatching = true
