@@ -21,7 +21,7 @@ const ROBOT_MEMBERS: &str = "plugin-kotlin/robot-members.txt";
 /// released, after a check of its form. With `long` it also compiles both like `cargo xtask test-ide`.
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     let home = platform::platform(sh)?;
-    let zip = plugin::release(sh)?;
+    let zip = plugin::release(sh, &kotlin::test_library(sh)?)?;
     kotlin::check_stubs(sh, &Path::new(OUTPUT).join("classes/dev"))?;
     cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?;
     cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {ROBOT_MEMBERS} --robot {MEMBERS}")

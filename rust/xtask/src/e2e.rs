@@ -109,7 +109,7 @@ fn node_test(
 
 /// Runs the tests in a window of the platform of 2018.3.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
-    Window::prepare(sh)?.test(sh, None, None)
+    Window::prepare(sh, kotlin::test_library)?.test(sh, None, None)
 }
 
 /// `cargo xtask demo --quick`: plays the main job in Neovim.
@@ -155,14 +155,17 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
         "\nThe same in a real IDE follows. The first time, four to seven minutes build that IDE."
     );
     let screenshots = folder(screenshots);
-    let window = Window::prepare_during(sh, platform)?;
+    let window = Window::prepare_during(sh, platform, kotlin::test_library)?;
     window.run(sh, cmd!(sh, "node demo.mjs {PICTURES} {screenshots...}"))
 }
 
 /// `cargo xtask bench-ide`
 pub(crate) fn bench_ide(sh: &Shell, only: Option<&str>) -> Result {
-    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs {only...}"))
+    Window::prepare(sh, kotlin::release_library)?.run(sh, cmd!(sh, "node bench-ide.mjs {only...}"))
 }
+
+/// Builds the library in one of its forms.
+type BuildLibrary = fn(&Shell) -> Result<PathBuf>;
 
 /// The files that a window needs: the IDE, the plugin, the robot that simulates the user, and the
 /// program, which the CLI's hooks run.
@@ -174,22 +177,26 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn prepare(sh: &Shell) -> Result<Self> {
-        Self::prepare_during(sh, platform::Build::start(sh)?)
+    pub(crate) fn prepare(sh: &Shell, library: BuildLibrary) -> Result<Self> {
+        Self::prepare_during(sh, platform::Build::start(sh)?, library)
     }
 
     /// Builds the rest during the build of the platform, if there is one: the first time most of it
     /// waits for the network, and the platform is compiled on one core.
-    fn prepare_during(sh: &Shell, platform: Option<platform::Build>) -> Result<Self> {
+    fn prepare_during(
+        sh: &Shell,
+        platform: Option<platform::Build>,
+        library: BuildLibrary,
+    ) -> Result<Self> {
         let platform = platform.map(platform::Build::follow);
         let fetched = if platform.is_some() { kotlin::fetch_plugins(sh) } else { Ok(()) };
-        let library = fetched.and_then(|()| install(sh)).and_then(|()| kotlin::release_library(sh));
+        let library = fetched.and_then(|()| install(sh)).and_then(|()| library(sh));
         if let Some(platform) = platform {
             platform.join().map_err(|_| "the build of the platform has panicked")??;
         }
-        library?;
+        let library = library?;
         let (jar, robot) = kotlin::jar_and_robot(sh)?;
-        let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
+        let plugin = plugin::folder(sh, &jar, &library)?.join(plugin::NAME);
         Ok(Self { companion: build(sh)?, platform: platform::platform(sh)?, plugin, robot })
     }
 

@@ -31,9 +31,7 @@ const ROBOT: &str = "robot.jar";
 pub(crate) fn test(sh: &Shell) -> Result {
     // The library in the same folder as in an installed plugin.
     let library_home = sh.current_dir().join("target/library-for-tests");
-    tools::build_for_tests(sh)?;
-    let library = tools::target_dir(sh).join("debug").join(library_name());
-    copy_library(sh, &library, &library_home)?;
+    copy_library(sh, &test_library(sh)?, &library_home)?;
     let library_home = format!("-Dlibrary.home={}", library_home.display());
     build(sh, &[&library_home, "verify"], &[JAR, ROBOT])?;
     check_stubs(sh, &Path::new(MAVEN).join("classes"))
@@ -113,6 +111,12 @@ fn is_up_to_date(sh: &Shell, jar: &str) -> Result<bool> {
     Ok(newer.quiet().read()?.is_empty())
 }
 
+/// Builds the library for tests. Its debug build shares almost all with the other tests.
+pub(crate) fn test_library(sh: &Shell) -> Result<PathBuf> {
+    tools::build_for_tests(sh)?;
+    Ok(tools::target_dir(sh).join("debug").join(library_name()))
+}
+
 /// Builds the library in its released form.
 pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
     let library = tools::target_dir(sh).join("release").join(library_name());
@@ -123,14 +127,15 @@ pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Copies a library to the folder where the plugin in `home` expects it.
+/// Copies a library to the folder where the plugin in `home` expects it, without the data for
+/// debuggers, which is most of a debug build.
 pub(crate) fn copy_library(sh: &Shell, library: &Path, home: &Path) -> Result {
     let folder = home.join("native").join(system());
     sh.create_dir(&folder)?;
     // Removed first: a process that has loaded the old file keeps it.
     let target = folder.join(library_name());
     sh.remove_path(&target)?;
-    Ok(sh.copy_file(library, target)?)
+    Ok(cmd!(sh, "strip -o {target} {library}").quiet().run()?)
 }
 
 /// Returns `<os>-<arch>`, as in Kotlin's `NativeLibrary`.

@@ -211,7 +211,9 @@ fn run(args: &Args) -> Result {
         Command::BenchIde { only } => e2e::bench_ide(&sh, only.as_deref()),
         Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
         Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),
-        Command::Plugin { release: true } => plugin::release(&sh).map(drop),
+        Command::Plugin { release: true } => {
+            plugin::release(&sh, &kotlin::release_library(&sh)?).map(drop)
+        }
         Command::Plugin { .. } => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),

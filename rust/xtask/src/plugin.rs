@@ -19,16 +19,16 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// JetBrains' reader of plugins, and the program that reads a zip with it.
 const READER: &str = "tools/plugin-zip";
 
-/// Builds the zip for 2024.2 and newer, without Gradle, with the library of this machine. Checks the
+/// Builds the zip for 2024.2 and newer, without Gradle, with a library of this machine. Checks the
 /// zip as the Marketplace does on an upload.
-pub(crate) fn release(sh: &Shell) -> Result<PathBuf> {
+pub(crate) fn release(sh: &Shell, library: &Path) -> Result<PathBuf> {
     let output = sh.current_dir().join("target/plugin-release");
     sh.remove_path(&output)?;
     let classes = output.join("classes");
     current_api::compile(sh, &classes)?;
     let jar = output.join(format!("{NAME}.jar"));
     release_jar(sh, &classes, &jar)?;
-    let plugins = folder_in(sh, &output.join("plugins"), &jar)?;
+    let plugins = folder_in(sh, &output.join("plugins"), &jar, library)?;
     let zip = output.join(format!("{NAME}-{VERSION}-{}.zip", kotlin::system()));
     archive::zip_folder(sh, &plugins.join(NAME), &zip)?;
     let reader = output.join("reader");
@@ -60,7 +60,7 @@ pub(crate) fn release_jar(sh: &Shell, classes: &Path, jar: &Path) -> Result {
 
 /// Builds the zip for 2018.3.
 pub(crate) fn zip(sh: &Shell) -> Result {
-    let plugins = folder(sh, &kotlin::jar(sh)?)?;
+    let plugins = folder(sh, &kotlin::jar(sh)?, &kotlin::release_library(sh)?)?;
     // Next to the folder of plugins, not in it: the platform would load a zip there as a plugin.
     let zip = plugins.with_file_name(format!("{NAME}-{VERSION}-2018.3-{}.zip", kotlin::system()));
     archive::zip_folder(sh, &plugins.join(NAME), &zip)?;
@@ -85,19 +85,18 @@ pub(crate) fn gradle_zip(sh: &Shell, libraries: &Path, to: &Path) -> Result<Path
 }
 
 /// Builds the plugin from the jar that Maven made. Returns the folder of plugins that contains it.
-pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
-    folder_in(sh, "target/plugin".as_ref(), jar)
+pub(crate) fn folder(sh: &Shell, jar: &Path, library: &Path) -> Result<PathBuf> {
+    folder_in(sh, "target/plugin".as_ref(), jar, library)
 }
 
-/// Builds the plugin from a jar into a folder of plugins, and returns that folder.
-pub(crate) fn folder_in(sh: &Shell, plugins: &Path, jar: &Path) -> Result<PathBuf> {
+/// Builds the plugin from a jar and a library into a folder of plugins, and returns that folder.
+pub(crate) fn folder_in(sh: &Shell, plugins: &Path, jar: &Path, library: &Path) -> Result<PathBuf> {
     let plugins = sh.current_dir().join(plugins);
     let plugin = plugins.join(NAME);
-    let library = kotlin::release_library(sh)?;
     sh.remove_path(&plugin)?;
     sh.create_dir(plugin.join("lib"))?;
     sh.copy_file(jar, plugin.join("lib"))?;
-    kotlin::copy_library(sh, &library, &plugin)?;
+    kotlin::copy_library(sh, library, &plugin)?;
     // Only this machine's library is needed here.
     natives::check(&plugin.join("native"))?;
     Ok(plugins)

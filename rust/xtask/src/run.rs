@@ -16,7 +16,7 @@ pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
     let project = &existing(project)?;
     match ide {
         None => {
-            let plugins = plugin::folder(sh, &kotlin::jar(sh)?)?;
+            let plugins = plugin::folder(sh, &kotlin::jar(sh)?, &kotlin::release_library(sh)?)?;
             let ide = platform::platform(sh)?.join("bin/idea.sh");
             let sandbox = sh.current_dir().join("target/sandbox");
             println!(

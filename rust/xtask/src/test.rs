@@ -24,9 +24,6 @@ pub(crate) fn test_portable(sh: &Shell) -> Result {
 pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     // All test runners pass it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
-    // No test needs the smallest library, and the last step of its build takes one core for a minute.
-    let _lto = sh.push_env("CARGO_PROFILE_RELEASE_LTO", "off");
-    let _units = sh.push_env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     let mut steps = Steps { sh, only, long, count: 0 };
     let platform = steps.start_beside("the platform", LAST)?;
     steps.run("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
@@ -35,7 +32,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
             cmd!(sh, "cargo clippy --quiet --workspace --all-targets --all-features --locked");
         lint.args(["--", "-D", "warnings"]).run()?;
         // The tests need features that a release does not have.
-        Ok(cmd!(sh, "cargo check --quiet -p companion-cli -p companion-setup --locked").run()?)
+        Ok(cmd!(sh, "cargo check --quiet -p companion-cli -p companion-jni --locked").run()?)
     })?;
     steps.run("licences, sources, duplicates", || {
         let deny = tools::cargo_tool(sh, "cargo-deny", "0.20.2")?;

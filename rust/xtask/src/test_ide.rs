@@ -19,7 +19,10 @@ pub(crate) fn run(sh: &Shell, home: &Path, only: Option<&str>) -> Result {
     let ide = Installed::read(sh, &std::path::absolute(home)?)?;
     println!("testing on {}", ide.name);
     let window = if ide.is_tested_platform() {
-        e2e::Window { platform: ide.home.clone(), ..e2e::Window::prepare(sh)? }
+        e2e::Window {
+            platform: ide.home.clone(),
+            ..e2e::Window::prepare(sh, kotlin::test_library)?
+        }
     } else {
         let (plugin, robot) = compile(sh, &ide)?;
         e2e::install(sh)?;
@@ -50,7 +53,9 @@ pub(crate) fn compile(sh: &Shell, ide: &Installed) -> Result<(PathBuf, PathBuf)>
     cmd!(sh, "cp --recursive plugin-kotlin/src/robot/resources/. {robot_classes}").quiet().run()?;
     let robot = output.join("robot.jar");
     archive::jar(sh, &robot_classes, &robot)?;
-    Ok((plugin::folder_in(sh, &output.join("plugin"), &jar)?.join(plugin::NAME), robot))
+    let library = kotlin::test_library(sh)?;
+    let plugins = plugin::folder_in(sh, &output.join("plugin"), &jar, &library)?;
+    Ok((plugins.join(plugin::NAME), robot))
 }
 
 /// The Kotlin compiler, and the jars that it compiles against.
