@@ -1,10 +1,13 @@
-// Tests the problems of a real IDE, as the tool `getDiagnostics` returns them.
+// Tests the problems of a real IDE, as the tool `getDiagnostics` returns them, and as the model of a real
+// CLI gets them.
 
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
+import { breakAndAsk } from '../lib/extension.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { WAIT_TIMEOUT } from '../lib/inbox.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
 
 /** The server gives up on an editor after 3 s. */
 const IN_TIME = 2900;
@@ -61,5 +64,16 @@ describe('in a window', () => {
     await ide.display.press('Escape');
     await ide.until(({ windows }) => windows.length === 1, 'the end of the dialog');
     assert.match((await found(file)).text, /:1:6: error: /);
+  });
+
+  test('the model gets the problems of a closed file after its edit, and by a request', { skip }, async () => {
+    const file = scene.sandbox.file('closed.json', '{}\n');
+    const answers = await breakAndAsk(scene.sandbox, 'gemini', file);
+    // Gemini CLI's model gets a hook's text with < and > as entities.
+    const problem = `${file}:1:10: error: <value> expected, got '}' [JSON]`;
+    for (const text of [answers.edit, answers.asked]) {
+      const plain = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+      assert.ok(plain.includes(problem), text);
+    }
   });
 });

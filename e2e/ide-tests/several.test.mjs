@@ -1,4 +1,5 @@
-// Tests several proposals in a real window: navigation, the list, and bulk decisions.
+// Tests several proposals in a real window: navigation, the list, and bulk decisions; and Qwen Code beside
+// Gemini CLI.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -7,7 +8,10 @@ import { after, before, describe } from 'node:test';
 
 import { REJECTED, UNCHANGED, accepted } from '../lib/decision.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
+import { until } from '../lib/inbox.mjs';
+import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 
 describe('in a window', () => {
   const scene = new Scene();
@@ -266,5 +270,32 @@ describe('in a window', () => {
     assert.match(results[0].output, /Successfully modified/);
     assert.equal(fs.readFileSync(file, 'utf8'), 'zero\none\nTWO\n');
     await scene.noProposal();
+  });
+
+  scene.test('Qwen Code and Gemini CLI each have their edits reviewed', async (scene) => {
+    const { ide, sandbox, client } = scene;
+    const home = qwenHome(sandbox);
+    await until('the file is there', () => locks(home).length === 1);
+    const qwen = await IdeClient.connect(sandbox, { module: QWEN_CLIENT });
+    await scene.status('Companion for Gemini CLI: 2 CLIs connected');
+
+    const file = await scene.edit('qwen.txt', 'one\ntwo\n', {
+      line: 2,
+      character: 4,
+      from: { line: 2, character: 1 },
+    });
+    const [active] = await qwen.openFiles(([open]) => open?.selectedText === 'two');
+    assert.equal(active.path, file);
+
+    const { title, tab, decision } = await scene.propose(file, 'one\ntwo!\n', qwen);
+    assert.equal(tab.left, 'one\ntwo\n');
+    await ide.robot('write proposal', { tab: title, text: 'one\nby the user\n' });
+    await scene.accept(title);
+    await scene.ends(decision, accepted('one\nby the user\n'));
+
+    const other = await scene.propose(sandbox.file('gemini.txt', 'old\n'), 'new\n', client);
+    await scene.clickX(other.title);
+    assert.deepEqual(await other.decision, REJECTED);
+    await qwen.close();
   });
 });
