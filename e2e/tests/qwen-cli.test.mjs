@@ -24,7 +24,7 @@ async function start({ sandbox }, steps, settings, env) {
 }
 
 describe('in any terminal', { skip }, () => {
-  test('the CLI knows the editor’s files, and its edits are decided in both', async (t) => {
+  test('IDE mode is switched on by a command, the CLI knows the editor’s files, and its edits are decided in both', async (t) => {
     const window = await open(t);
     const { sandbox, companion, editor } = window;
     const names = ['changed', 'emptied', 'shell', 'allowed', 'rejected'];
@@ -41,7 +41,11 @@ describe('in any terminal', { skip }, () => {
       ...[allowed, rejected].flatMap(proposes),
     ];
     // It starts a second time, for more memory.
-    const terminal = await start(window, steps, undefined, { QWEN_CODE_NO_RELAUNCH: undefined });
+    const terminal = await start(window, steps, { ide: {} }, { QWEN_CODE_NO_RELAUNCH: undefined });
+    await terminal.enter('/ide status');
+    await terminal.shows(/Disconnected: IDE integration is currently disabled\./);
+    await terminal.enter('/ide enable');
+    await terminal.shows(/Connected to Editor/);
     await companion.next('companion/clients');
     await terminal.enter('/ide status');
     await terminal.shows(/✓ Connected to Editor\s+Open files:\s+- changed \(active\)/);
@@ -71,14 +75,6 @@ describe('in any terminal', { skip }, () => {
     editor.reject(rejected);
     await terminal.shows(/- WriteFile Writing to rejected/);
     assert.equal(read(rejected), 'one\ntwo\n');
-  });
-
-  test('IDE mode is switched on by a command', async (t) => {
-    const terminal = await start(await open(t), [], { ide: {} });
-    await terminal.enter('/ide status');
-    await terminal.shows(/Disconnected: IDE integration is currently disabled\./);
-    await terminal.enter('/ide enable');
-    await terminal.shows(/Connected to Editor/);
   });
 
   test('the CLI has no IDE mode while its tools run in a sandbox', async (t) => {
