@@ -35,7 +35,6 @@ use bridges::Bridges;
 pub use caller::{Caller, Connected};
 pub(crate) use edit::Edit;
 pub use edit::{FileBefore, Opened};
-pub(crate) use ending::EndedEdit;
 pub(crate) use state::Cli;
 
 /// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
@@ -270,12 +269,7 @@ impl Clis {
         connected: impl IntoIterator<Item = SessionId>,
         now: u64,
     ) -> Opened {
-        for cli in &mut self.known {
-            // The edit of the client's last diff there has ended, also if no hook has said so. Only a
-            // rejected one needs its hook.
-            cli.edits.retain(|edit| !edit.is_opened(session, path) || edit.present.is_some());
-            cli.edits.iter_mut().for_each(|edit| edit.drop_guess(path));
-        }
+        self.end_opened(session, path);
         let Some((index, at)) = self.edit_of(session, path, now) else {
             return if self.knows(session) { Opened::NEXT_PROMPT } else { Opened::NEVER };
         };
@@ -290,6 +284,15 @@ impl Clis {
         edit.opened = Some((Some(session), path.into()));
         let needs_original = *edit.path != *path;
         Opened { arrival: edit.arrival(), needs_original }
+    }
+
+    /// The edit of the client's last diff there has ended, also if no hook has said so. Only a rejected one
+    /// needs its hook.
+    fn end_opened(&mut self, session: SessionId, path: &str) {
+        for cli in &mut self.known {
+            cli.edits.retain(|edit| !edit.is_opened(session, path) || edit.present.is_some());
+            cli.edits.iter_mut().for_each(|edit| edit.drop_guess(path));
+        }
     }
 
     /// The CLI and its edit that an `openDiff` belongs to.
@@ -355,6 +358,7 @@ impl Clis {
         original: Option<Digest>,
         now: u64,
     ) -> ReasonArrival {
+        self.end_opened(session, path);
         let mut clis = self.known.iter_mut();
         let Some(cli) = clis.find(|cli| cli.connection == Some(session)) else {
             return ReasonArrival::Never;
@@ -379,20 +383,20 @@ impl Clis {
         }
     }
 
-    /// The CLI of a diff, and the digest of the file before the edit.
+    /// The CLI of a diff that the user rejects: its session and its process. Also returns the edit.
     pub(crate) fn rejected(
-        &self,
+        &mut self,
         session: SessionId,
         path: &str,
-    ) -> Option<(&Cli, Option<Digest>)> {
-        for cli in &self.known {
-            let mut edits = cli.edits.iter().filter(|edit| edit.present.is_none());
-            if let Some(edit) = edits.rfind(|edit| edit.is_opened(session, path)) {
-                return Some((cli, edit.original));
-            }
-        }
-        let cli = self.known.iter().find(|cli| cli.connection == Some(session))?;
-        Some((cli, None))
+    ) -> Option<(CliSessionId, Option<Arc<str>>, Option<&mut Edit>)> {
+        let is_own = |edit: &Edit| edit.is_opened(session, path) && edit.present.is_none();
+        let mut clis = self.known.iter();
+        let index = clis
+            .position(|cli| cli.edits.iter().any(is_own))
+            .or_else(|| self.known.iter().position(|cli| cli.connection == Some(session)))?;
+        let Cli { session, process, edits, .. } = &mut self.known[index];
+        let edit = edits.iter_mut().rfind(|edit| is_own(edit));
+        Some((Arc::clone(session), process.clone(), edit))
     }
 
     /// Whether the CLI has one of the connections in `connected`, as far as it is known.

@@ -12,7 +12,7 @@ mod turns;
 
 use std::sync::Arc;
 
-use crate::cli::{Caller, CliSessionId, Clis, Edit, EndedEdit, FileBefore};
+use crate::cli::{Caller, CliSessionId, Clis, Edit, FileBefore};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
@@ -67,7 +67,7 @@ impl Conversation {
         self.turns.answered(caller.session);
     }
 
-    /// A tool has ended. Its model, which may be that of a subagent, gets the reasons of this edit. Also
+    /// A tool has ended. Its model, which may be that of a subagent, gets the reason of this edit. Also
     /// returns whether the client got the file's text in place of a rejection.
     pub fn reasons_after_tool(
         &mut self,
@@ -76,12 +76,20 @@ impl Conversation {
         now: u64,
         is_shown: impl Fn(SessionId, &str) -> bool,
     ) -> (bool, Due) {
-        let EndedEdit { names, is_rejected } = self.clis.edit_ended(caller, path, now, is_shown);
-        let reasons = self.notes.due(now, |note| match note {
-            Note::Reason(reason) => names.contains(&reason.path) && self.is_for(caller, reason),
+        if let Some(edit) = self.clis.edit_ended(caller, path, now, is_shown) {
+            return (edit.present.is_some(), self.due_reason(&edit));
+        }
+        // The edit may have begun before this process.
+        let reasons = self.notes.due(now, |_, note| match note {
+            Note::Reason(reason) => *reason.path == *path && self.is_for(caller, reason),
             Note::Comment(_) | Note::Revert(_) => false,
         });
-        (is_rejected.unwrap_or(!reasons.is_empty()), reasons)
+        (!reasons.is_empty(), reasons)
+    }
+
+    /// The reason of an edit, if it waits.
+    fn due_reason(&self, edit: &Edit) -> Due {
+        self.notes.due(u64::MAX, |id, _| Some(id) == edit.reason)
     }
 
     /// A tool has ended, and its result is the next message to the model. The model gets the reasons of this
@@ -114,18 +122,10 @@ impl Conversation {
         path: &str,
         input: Digest,
     ) -> (bool, Due) {
-        let Some((sessions, process)) = self.clis.rejected_edit_ended(caller, path, input) else {
-            return (false, Due::new());
-        };
-        let is_own = |reason: &Reason| {
-            sessions.contains(&reason.cli)
-                && (reason.process.is_none() || reason.process == process)
-        };
-        let reasons = self.notes.due(u64::MAX, |note| match note {
-            Note::Reason(reason) => *reason.path == *path && is_own(reason),
-            Note::Comment(_) | Note::Revert(_) => false,
-        });
-        (true, reasons)
+        match self.clis.rejected_edit_ended(caller, path, input) {
+            Some(edit) => (true, self.due_reason(&edit)),
+            None => (false, Due::new()),
+        }
     }
 
     /// The user has sent a prompt to a CLI. Returns the notes that its model has forgotten. They wait again.
@@ -140,7 +140,7 @@ impl Conversation {
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
         self.clis.touch(caller).edits.retain(Edit::is_open);
-        self.notes.due(now, |note| match note {
+        self.notes.due(now, |_, note| match note {
             Note::Reason(reason) => self.is_for(caller, reason),
             Note::Revert(revert) => {
                 self.clis.is_for(caller, &revert.cli, revert.process.as_deref())
@@ -171,7 +171,7 @@ impl Conversation {
     }
 
     fn due_comments(&self, now: u64) -> Due {
-        self.notes.due(now, |note| match note {
+        self.notes.due(now, |_, note| match note {
             Note::Comment(_) => true,
             Note::Reason(_) | Note::Revert(_) => false,
         })
@@ -216,10 +216,14 @@ impl Conversation {
         text: Text,
         since: u64,
     ) -> Option<(NoteId, Option<Digest>)> {
-        let (cli, original) = self.clis.rejected(session, path)?;
-        let (cli, process) = (Arc::clone(&cli.session), cli.process.clone());
+        let (cli, process, edit) = self.clis.rejected(session, path)?;
         let reason = Reason { cli, process, path: path.into(), text, since };
-        Some((self.notes.add(Note::Reason(reason)), original))
+        let note = self.notes.add(Note::Reason(reason));
+        let original = edit.and_then(|edit| {
+            edit.reason = Some(note);
+            edit.original
+        });
+        Some((note, original))
     }
 
     /// The user has reverted changes of a CLI session, or with `is_partial` some of them in these files.

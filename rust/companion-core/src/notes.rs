@@ -109,16 +109,16 @@ pub enum CommentOutcome {
 /// };
 /// let mut notes = Notes::new(1);
 /// notes.set_comment(comment("why?"));
-/// let delivery = notes.deliver(&notes.due(0, |_| true)).unwrap();
+/// let delivery = notes.deliver(&notes.due(0, |_, _| true)).unwrap();
 ///
 /// // The user changes the comment while it is under way. So no model gets the old text,
 /// notes.set_comment(comment("why not 2?"));
 /// assert_eq!(notes.confirm(delivery.number), Confirmation::Refused);
 ///
 /// // and one gets the new text.
-/// let delivery = notes.deliver(&notes.due(0, |_| true)).unwrap();
+/// let delivery = notes.deliver(&notes.due(0, |_, _| true)).unwrap();
 /// assert!(matches!(notes.confirm(delivery.number), Confirmation::Taken(_)));
-/// assert!(notes.due(0, |_| true).is_empty());
+/// assert!(notes.due(0, |_, _| true).is_empty());
 /// assert_eq!(notes.set_comment(comment("why not 2?")), CommentOutcome::Delivered);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -279,10 +279,10 @@ impl Notes {
     }
 
     /// The notes that wait and that `is_due` accepts. `now` is a time in milliseconds.
-    pub fn due(&self, now: u64, is_due: impl Fn(&Note) -> bool) -> Vec<(NoteId, Note)> {
+    pub fn due(&self, now: u64, is_due: impl Fn(NoteId, &Note) -> bool) -> Vec<(NoteId, Note)> {
         let mut due = Vec::new();
         for Pending { id, note, under_way, earliest } in &self.pending {
-            if under_way.is_none() && *earliest <= now && is_due(note) {
+            if under_way.is_none() && *earliest <= now && is_due(*id, note) {
                 due.push((*id, note.clone()));
             }
         }

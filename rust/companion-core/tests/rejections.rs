@@ -55,6 +55,37 @@ fn a_rejected_edit_is_denied_although_another_one_of_its_file_has_begun() {
     }
 }
 
+/// Two subagents begin their edits of one file before the client opens the first diff.
+#[test]
+fn each_of_two_edits_of_a_file_that_have_begun_is_known() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    cast.begin(&x, "/1");
+    assert_eq!(cast.edit(&x, a, "/1"), Now);
+    cast.accept(a, "/1");
+    assert_eq!(cast.result(&x, "/1"), [""; 0]);
+    assert_eq!(cast.open(a, "/1"), Now);
+    cast.reject(a, "/1");
+    assert_eq!(cast.result(&x, "/1"), ["/1"]);
+}
+
+#[test]
+fn each_of_two_rejected_edits_of_a_file_is_denied_with_its_own_reason() {
+    let mut cast = Cast::new();
+    let (x, a) = (cli("x"), cast.a);
+    let reasons = ["first", "second"].map(|text| {
+        cast.edit(&x, a, "/1");
+        let (reason, _) = cast.conversation.rejected(a, "/1", text.to_owned().into(), 1).unwrap();
+        cast.conversation.clis.decision_sent(a, "/1", DiffId(reason.0), Some(Digest::of("sent")));
+        reason
+    });
+    for reason in reasons {
+        let (is_denied, due) = cast.conversation.due_after_tool(&x, "/1", cast.now, |_, _| false);
+        assert_eq!((is_denied, &*due), (true, &[(reason, due[0].1.clone())][..]));
+        cast.deliver(&x, &due);
+    }
+}
+
 #[test]
 fn two_processes_of_a_session_get_their_own_reasons_of_a_file() {
     let mut cast = Cast::new();

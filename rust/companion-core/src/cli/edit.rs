@@ -7,6 +7,7 @@ use companion_protocol::editor::ReasonArrival;
 
 use super::ACCEPTED_TIME;
 use crate::diffs::DiffId;
+use crate::notes::NoteId;
 use crate::session::SessionId;
 use crate::text::Digest;
 
@@ -48,8 +49,10 @@ pub(crate) struct Edit {
     guess: Option<Guess>,
     /// The file before the edit. `None` if the client could change the file by writing it again.
     pub(crate) original: Option<Digest>,
+    /// The reason of the user who has rejected its diff.
+    pub(crate) reason: Option<NoteId>,
     /// The diff that was rejected, and the file's text that the client got in place of the rejection.
-    pub(super) present: Option<(DiffId, Digest)>,
+    pub(crate) present: Option<(DiffId, Digest)>,
     /// The file did not exist, so the client may correct its path.
     is_absent: bool,
     /// When the hook before the edit ran.
@@ -72,7 +75,8 @@ impl Edit {
             FileBefore::Absent | FileBefore::Unknown => None,
         };
         let is_absent = before == FileBefore::Absent;
-        Self { path, opened: None, guess: None, original, present: None, is_absent, begun }
+        let (opened, guess, reason, present) = (None, None, None, None);
+        Self { path, opened, guess, original, reason, present, is_absent, begun }
     }
 
     /// When the model would get a reason.

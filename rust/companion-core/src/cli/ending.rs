@@ -1,46 +1,34 @@
 //! Ends edits: with the decision about their diff, and by the hook that follows.
 
-use std::sync::Arc;
-
-use super::{Caller, CliSessionId, Clis, Edit};
+use super::{Caller, Clis, Edit};
 use crate::diffs::DiffId;
 use crate::session::SessionId;
 use crate::text::Digest;
 
-/// An edit that has ended.
-pub(crate) struct EndedEdit {
-    /// The names of its file: the client may have corrected it.
-    pub(crate) names: Vec<Arc<str>>,
-    /// Whether the client got the file's text in place of a rejection. `None` if the edit began before this
-    /// process.
-    pub(crate) is_rejected: Option<bool>,
-}
-
 impl Clis {
     /// An edit of a CLI has ended. `is_shown` says whether a client has an open diff: the edit of a subagent
-    /// may wait for its decision.
+    /// may wait for its decision. Returns the edit, unless it began before this process. No hook names one of
+    /// several edits of a file, so a rejected one ends first: its model must not take it for made.
     pub(crate) fn edit_ended(
         &mut self,
         caller: &Caller<'_>,
         path: &str,
         now: u64,
         is_shown: impl Fn(SessionId, &str) -> bool,
-    ) -> EndedEdit {
-        let has_ended = |edit: &mut Edit| edit.is_of(path) && !edit.is_waiting(&is_shown);
-        let mut ended = EndedEdit { names: vec![path.into()], is_rejected: None };
-        let mut confirmed = None;
-        for edit in self.touch(caller).edits.extract_if(.., has_ended) {
-            confirmed = confirmed.or(edit.confirmed(now));
-            let is_rejected = edit.present.is_some() || ended.is_rejected == Some(true);
-            ended.is_rejected = Some(is_rejected);
-            ended.names.extend(edit.opened.map(|(_, opened)| opened));
-        }
-        if let Some(session) = confirmed
+    ) -> Option<Edit> {
+        let edits = &mut self.touch(caller).edits;
+        let may_end = |edit: &Edit| edit.is_of(path) && !edit.is_waiting(&is_shown);
+        let rejected = edits.iter().position(|edit| may_end(edit) && edit.present.is_some());
+        let decided = || edits.iter().position(|edit| may_end(edit) && edit.is_open());
+        let newest = || edits.iter().rposition(may_end);
+        let ended = rejected.or_else(decided).or_else(newest)?;
+        let edit = edits.remove(ended);
+        if let Some(session) = edit.confirmed(now)
             && !self.knows(session)
         {
             self.connect_last(session);
         }
-        ended
+        Some(edit)
     }
 
     /// The client of a diff gets the decision. If that is a rejection in whose place it gets the file's text,
@@ -72,26 +60,25 @@ impl Clis {
     }
 
     /// A CLI whose hook follows its diff is about to write `input`. If that is the text that a client got
-    /// in place of a rejection, the edit ends. Returns the sessions of its CLI, and its process.
+    /// in place of a rejection, the edit ends.
     pub(crate) fn rejected_edit_ended(
         &mut self,
         caller: &Caller<'_>,
         path: &str,
         input: Digest,
-    ) -> Option<(Vec<CliSessionId>, Option<Arc<str>>)> {
+    ) -> Option<Edit> {
         let is_rejected = |edit: &Edit| {
             edit.is_of(path) && edit.present.is_some_and(|(_, present)| present == input)
         };
         // The CLI may have begun a new session.
         let mut indexes = self.index_of(caller).into_iter().chain(0..self.known.len());
         let index = indexes.find(|index| self.known[*index].edits.iter().any(is_rejected))?;
-        let cli = &mut self.known[index];
-        let edit = cli.edits.extract_if(.., |edit| is_rejected(edit)).next()?;
-        let of = (cli.sessions(), cli.process.clone());
+        let edits = &mut self.known[index].edits;
+        let edit = edits.extract_if(.., |edit| is_rejected(edit)).next()?;
         if let Some((Some(session), _)) = edit.opened {
             self.accepted(caller, session);
         }
-        Some(of)
+        Some(edit)
     }
 
     /// The user has accepted the diff of a client.

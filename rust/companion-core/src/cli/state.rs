@@ -41,10 +41,6 @@ impl Cli {
     }
 
     pub(super) fn begin(&mut self, edit: Edit) {
-        // Another subagent may edit the same file: then the hook of the other edit follows.
-        self.edits.retain(|other| {
-            other.path != edit.path || other.opened != edit.opened || other.present.is_some()
-        });
         if self.edits.len() == MAX_EDITS {
             let unopened = self.edits.iter().position(|other| !other.is_open());
             self.edits.remove(unopened.unwrap_or(0));

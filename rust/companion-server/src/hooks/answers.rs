@@ -177,14 +177,6 @@ impl Hooks {
         if let Some(text) = event.written {
             self.driver.handle(Input::Wrote(path, text));
         }
-        let problems = async {
-            if event.is_edit && event.effect == ToolEffect::Made {
-                self.new_problems(event, path).await
-            } else {
-                None
-            }
-        };
-        let (problems, ()) = tokio::join!(problems, self.look_after_tool(event));
         // Qwen Code runs this hook for all its models, and then that of a prompt for its main one.
         let hook = if event.client.hooks.prompts_after_tool {
             if event.subagent.is_none() {
@@ -194,7 +186,16 @@ impl Hooks {
         } else {
             Hook::AfterTool(path)
         };
+        // First, because the user may decide about another edit of the file meanwhile.
         let Reply { is_rejected, mut due, .. } = self.driver.handle(Input::Hook(caller, hook));
+        let problems = async {
+            if event.is_edit && event.effect == ToolEffect::Made {
+                self.new_problems(event, path).await
+            } else {
+                None
+            }
+        };
+        let (problems, ()) = tokio::join!(problems, self.look_after_tool(event));
         let has_failed = event.effect == ToolEffect::Failed;
         // Of a tool that has failed, Qwen Code gives its model only the error, also if the hook denies it.
         let is_denied = is_rejected && (!has_failed || event.client.hooks.confirms_after_hook);

@@ -44,7 +44,7 @@ impl Hooks {
     /// Refuses the reasons and comments whose files are private by now. Returns whether ignore files are
     /// changing.
     async fn refuse_private_notes(&self) -> bool {
-        let has_text = |note: &Note| matches!(note, Note::Reason(_) | Note::Comment(_));
+        let has_text = |_, note: &Note| matches!(note, Note::Reason(_) | Note::Comment(_));
         let waiting = self.driver.ask(|companion| companion.notes().due(u64::MAX, has_text));
         self.check_notes(waiting).await.is_unsettled
     }

@@ -51,6 +51,10 @@ impl Scene {
             Some(state) => Rig::resume(state),
             None => Rig::with(|config| config.settings.diagnostics = false),
         };
+        Self::with(rig, dir).await
+    }
+
+    async fn with(rig: Rig, dir: TempDir) -> Self {
         rig.parts.workspace.change(vec![PathBuf::from("/")]);
         std::fs::write(dir.path().join("a.txt"), TEXT).unwrap();
         let client = json!({ "name": "streamable-http-client", "version": "0.61.0" });
@@ -79,6 +83,23 @@ impl Scene {
 
     /// The reply to an event of the CLI.
     async fn unconfirmed(&self, event: &str, more: Value) -> Value {
+        let answer = self.send(event, more).await;
+        tokio::pin!(answer);
+        loop {
+            tokio::select! {
+                answer = &mut answer => return answer,
+                // The editor knows none of these requests.
+                call = self.rig.asked() => match call {
+                    EditorCall::Diagnostics(responder, _) => unsupported(responder),
+                    EditorCall::Unsaved(responder) => drop(responder),
+                    other => panic!("{other:?}"),
+                },
+            }
+        }
+    }
+
+    /// Sends an event of the CLI. The reply to it may wait for the editor.
+    async fn send(&self, event: &str, more: Value) -> impl Future<Output = Value> + use<> {
         let mut fields = json!({
             "session_id": "cli", "hook_event_name": event, "tool_name": "replace",
         });
@@ -88,20 +109,10 @@ impl Scene {
         let body = json!({ "filePath": path, "cli": self.process, "event": fields }).to_string();
         let reply = self.rig.send("POST", "/hook", &[], body).await;
         assert_eq!(reply.status(), 200);
-        let answer = reply.into_body().collect();
-        tokio::pin!(answer);
-        let body = loop {
-            tokio::select! {
-                body = &mut answer => break body.unwrap().to_bytes(),
-                // The editor knows none of these requests.
-                call = self.rig.asked() => match call {
-                    EditorCall::Diagnostics(responder, _) => unsupported(responder),
-                    EditorCall::Unsaved(responder) => drop(responder),
-                    other => panic!("{other:?}"),
-                },
-            }
-        };
-        if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() }
+        async {
+            let body = reply.into_body().collect().await.unwrap().to_bytes();
+            if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() }
+        }
     }
 
     async fn before_agent(&self) -> Value {

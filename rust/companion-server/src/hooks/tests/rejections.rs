@@ -5,7 +5,8 @@ use companion_core::diffs::Accepted;
 use companion_protocol::editor::ReasonArrival::Now;
 use serde_json::{Value, json};
 
-use super::{Scene, denied, no_change};
+use super::{Scene, TEXT, denied, no_change};
+use crate::tests::{EditorCall, Rig, unsupported};
 
 impl Scene {
     /// The user rejects the edit with a reason, or accepts it. Its client gets an acceptance.
@@ -36,6 +37,26 @@ async fn each_of_two_subagents_that_edit_the_same_file_gets_its_own_reason() {
             assert!(if is_rejected { denied(&answer) } else { answer.is_null() }, "{answer}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_rejection_while_another_edit_of_the_file_waits_for_its_problems_is_not_for_that() {
+    let mut scene = Scene::with(Rig::start(), tempfile::tempdir().unwrap()).await;
+    scene.propose().await;
+    scene.hook("BeforeTool", json!({})).await;
+    scene.decide(false).await;
+    let display = json!({ "originalContent": "one", "newContent": TEXT });
+    let made = json!({ "tool_response": { "returnDisplay": display } });
+    let of_first = scene.send("AfterTool", made).await;
+    let reject_second = async {
+        let EditorCall::Diagnostics(responder, _) = scene.rig.asked().await else { panic!() };
+        scene.open().await;
+        scene.decide(true).await;
+        unsupported(responder);
+    };
+    let (of_first, ()) = tokio::join!(of_first, reject_second);
+    assert_eq!(of_first, Value::Null);
+    assert!(denied(&scene.after_tool(no_change()).await));
 }
 
 #[tokio::test]
