@@ -288,6 +288,21 @@ fn a_turn_whose_answer_is_not_known_forgets_nothing() {
     assert_eq!(cast.prompt(&cli("x")), [""; 0]);
 }
 
+/// The user has installed the extension twice.
+#[test]
+fn a_turn_whose_hook_at_the_end_runs_twice_forgets_nothing() {
+    let mut cast = Cast::new();
+    let x = cli("x");
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt(&x), ["one"]);
+    cast.comment("2", 1, "two");
+    assert_eq!(cast.end(&x, "Done."), ["two"]);
+    assert_eq!(cast.end(&x, "Done."), [""; 0]);
+    assert_eq!(cast.prompt(&x), [""; 0]);
+    assert_eq!([cast.end(&x, "Done, too."), cast.end(&x, "Done, too.")], [[""; 0]; 2]);
+    assert_eq!(cast.prompt(&x), [""; 0]);
+}
+
 #[test]
 fn after_a_rejected_edit_the_model_has_forgotten_the_last_message() {
     let mut cast = Cast::new();

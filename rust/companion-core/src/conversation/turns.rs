@@ -202,6 +202,10 @@ impl Turns {
             turn.answer = answer.unwrap_or(turn.answer);
             return Vec::new();
         }
+        if matches!(turn.state, State::Ended | State::GoesOn) {
+            // The hook of this end runs again.
+            return Vec::new();
+        }
         turn.state = State::Unanswered;
         let deliveries = std::mem::take(&mut turn.deliveries);
         deliveries.into_iter().flat_map(|delivery| delivery.notes).collect()
