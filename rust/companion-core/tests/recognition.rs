@@ -210,3 +210,16 @@ fn the_word_of_a_bridge_does_not_count_against_the_connections_of_a_process() {
     assert_eq!(cast.open_beside(b, "/1", &both), Never);
     assert_eq!(cast.open_beside(a, "/1", &both), Now);
 }
+
+#[test]
+fn the_diff_of_a_client_that_is_gone_recognizes_no_cli() {
+    let mut cast = Cast::new();
+    let (a, both) = (cast.a, [cast.a, cast.b]);
+    let x = of_process("x", "1");
+    cast.begin(&x, "/1");
+    assert_eq!(cast.open_beside(a, "/1", &both), Never);
+    cast.accept(a, "/1");
+    cast.conversation.clis.gone(a);
+    cast.result(&x, "/1");
+    assert!(!cast.conversation.clis.knows(a));
+}

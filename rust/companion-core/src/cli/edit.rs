@@ -104,6 +104,7 @@ impl Edit {
         if let Some((by, _)) = &mut self.opened {
             by.take_if(|by| *by == session);
         }
+        self.guess.take_if(|guess| guess.session == session);
     }
 
     pub(super) fn is_of(&self, path: &str) -> bool {

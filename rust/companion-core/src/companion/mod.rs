@@ -188,6 +188,7 @@ impl Companion {
             Input::Gone(session) => {
                 self.clients.remove(&session);
                 self.returning.remove(&session);
+                self.accepted.retain(|(_, of, _)| *of != session);
                 self.calls.forget(session);
                 self.conversation.clis.gone(session);
                 let effects = self.ledger.session_gone(session);

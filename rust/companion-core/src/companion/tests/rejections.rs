@@ -4,6 +4,7 @@ use super::writes::Desk;
 use crate::cli::{Caller, Connected, FileBefore};
 use crate::companion::{DiskCheck, Hook, Input, Now, Output};
 use crate::diffs::{Decision, EventId};
+use crate::session::ClientTraits;
 use crate::text::Digest;
 
 const CLI: Caller<'_> = Caller { session: "cli", process: None, connected: Connected::Unknown };
@@ -58,5 +59,22 @@ fn an_edit_is_not_denied_for_one_whose_client_got_the_rejection_itself() {
         desk.replace_stream();
         assert_eq!(desk.next_decision(2), Decision::Rejected);
         assert!(!desk.is_denied("/a"), "sent before: {is_sent_before}");
+    }
+}
+
+/// A CLI that runs its hook after its diff.
+#[test]
+fn an_acceptance_counts_for_no_cli_once_its_client_is_gone() {
+    for is_gone in [false, true] {
+        let mut desk = Desk::new();
+        let client = ClientTraits { replays_edits: true, ..ClientTraits::default() };
+        desk.handle(Input::Connected(desk.client, client.into()));
+        desk.open("/a");
+        desk.accept("/a", "text");
+        if is_gone {
+            desk.handle(Input::Gone(desk.client));
+        }
+        desk.handle(Input::Hook(&CLI, Hook::BeforeWrite("/a", None)));
+        assert_eq!(desk.companion.clis().knows(desk.client), !is_gone);
     }
 }

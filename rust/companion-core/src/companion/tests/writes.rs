@@ -80,7 +80,7 @@ impl Desk {
         self.handle(Input::EditorDid(CallId(self.calls), None));
     }
 
-    fn accept(&mut self, path: &str, text: &str) -> Outputs {
+    pub(super) fn accept(&mut self, path: &str, text: &str) -> Outputs {
         let out = self.handle(Input::Accepted(path, Accepted { content: text.to_owned().into() }));
         let mut events = Outputs::new();
         let now = Now { elapsed: self.elapsed, date: ACCEPTED };
