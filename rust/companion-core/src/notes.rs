@@ -172,6 +172,20 @@ impl Notes {
         })
     }
 
+    /// The texts of the user: the comments, also those under way, and the reasons that wait. Without its
+    /// reason on the way, a rejected edit would not be denied.
+    pub fn texts(&self) -> Vec<(NoteId, Note)> {
+        let mut texts = Vec::new();
+        for Pending { id, note, under_way, .. } in &self.pending {
+            match note {
+                Note::Comment(_) => texts.push((*id, note.clone())),
+                Note::Reason(_) if under_way.is_none() => texts.push((*id, note.clone())),
+                Note::Reason(_) | Note::Revert(_) => {}
+            }
+        }
+        texts
+    }
+
     /// The note of this id, as it is now.
     pub fn get(&self, id: NoteId) -> Option<&Note> {
         self.pending.iter().find(|pending| pending.id == id).map(|pending| &pending.note)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_core::companion::Input;
-use companion_core::notes::{self, Note};
+use companion_core::notes;
 use tokio::time::{sleep, timeout};
 
 use super::{Hooks, changes};
@@ -43,10 +43,9 @@ impl Hooks {
 
     /// Refuses the reasons and comments whose files are private by now. Returns whether ignore files are
     /// changing.
-    async fn refuse_private_notes(&self) -> bool {
-        let has_text = |_, note: &Note| matches!(note, Note::Reason(_) | Note::Comment(_));
-        let waiting = self.driver.ask(|companion| companion.notes().due(u64::MAX, has_text));
-        self.check_notes(waiting).await.is_unsettled
+    pub(super) async fn refuse_private_notes(&self) -> bool {
+        let texts = self.driver.ask(|companion| companion.notes().texts());
+        self.check_notes(texts).await.is_unsettled
     }
 
     /// Drops old notes and changes, without end.

@@ -177,3 +177,16 @@ fn a_reason_above_the_limit_is_cut() {
     };
     assert_eq!(*sent, reason[..2 * 16_384]);
 }
+
+#[tokio::test]
+async fn a_comment_on_a_file_that_becomes_private_before_the_hook_prints_it_does_not_leave() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    let reply = scene.unconfirmed("BeforeAgent", json!({ "prompt": "p" })).await;
+    std::fs::write(scene.dir.path().join(".aiexclude"), "a.txt").unwrap();
+    while scene.rig.parts.hooks.refuse_private_notes().await {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let ack = json!({ "ack": reply["ack"] }).to_string();
+    assert_eq!(scene.rig.send("POST", "/hook", &[], ack).await.status(), 410);
+}
