@@ -206,10 +206,9 @@ impl Hooks {
             // So does Gemini CLI if the hook does not deny it.
             due.clear();
         }
-        let mut texts = Vec::from_iter(problems);
-        let Some(notes) = self.deliver(event.agent(), due).await else {
-            return HookOutput::context(event, &texts);
-        };
+        let notes = self.deliver(event.agent(), due).await;
+        let mut texts = Vec::from_iter(problems.filter(|_| self.context.is_shared()));
+        let Some(notes) = notes else { return HookOutput::context(event, &texts) };
         let remark = |reason: &Reason| texts::remark(event, path, reason);
         texts.extend(texts::of_notes(&self.workspace, event, &notes, remark));
         HookOutput::context(event, &texts).with(&notes.delivery)
@@ -251,7 +250,7 @@ impl Hooks {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
             texts = texts::of_notes(&self.workspace, event, notes, rejected);
         }
-        if is_shared && !unsaved.is_empty() {
+        if self.context.is_shared() && !unsaved.is_empty() {
             texts.push(texts::unsaved(&unsaved));
         }
         let output = HookOutput::context(event, &texts);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use companion_core::cli::{Caller, Connected};
 use companion_core::companion::Input;
 use companion_core::notes::NoteId;
 #[cfg(unix)]
@@ -396,6 +397,25 @@ async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_the_editor_lis
         let (answer, ()) = tokio::join!(reply.into_body().collect(), list);
         assert_eq!(!answer.unwrap().to_bytes().is_empty(), is_shared);
     }
+}
+
+#[tokio::test]
+async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_notes_are_checked() {
+    let mut scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    scene.process = json!({ "id": "4711" });
+    let answer = scene.send("BeforeAgent", json!({ "prompt": "p" })).await;
+    let stop = async {
+        let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
+        responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
+        let (session, process, connected) = ("cli", Some("4711"), Connected::Unknown);
+        let caller = Caller { session, process, connected };
+        while !scene.rig.parts.driver.ask(|companion| companion.clis().has_process(&caller)) {
+            tokio::task::yield_now().await;
+        }
+        scene.rig.parts.context.update(|model| model.set_shared(false));
+    };
+    assert_eq!(tokio::join!(answer, stop).0, Value::Null);
 }
 
 #[tokio::test]
