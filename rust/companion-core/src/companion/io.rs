@@ -31,7 +31,7 @@ pub struct Now {
 /// | a client | `Connected`, `Bridged`, `Call`, `StreamOpened`, `StreamClosed`, `Pong`, `Away`, `Gone` |
 /// | the editor | `EditorDid`, `EditorFailed`, `EditorUnreadable`, `Accepted`, `Rejected`, `RejectedWithReason`, `Withdraw`, `Shown`, `Comment`, `CommentRemoved`, `Reverted`, `RevertUndone` |
 /// | a hook | `Hook`, `Confirm`, `Wrote` |
-/// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `CommentChecked`, `Saved`, `NotSaved` |
+/// | the disk | `Original`, `AccessChecked`, `Present`, `Found`, `Deliver`, `Refuse`, `NoteChecked`, `Saved`, `NotSaved` |
 /// | the clock | `Time`, `GiveBack`, `ExpireNotes` |
 /// | the process | `Adopted`, `Stop`, `EndTexts` |
 ///
@@ -126,9 +126,9 @@ pub enum Input<'a> {
     GiveBack(u64),
     /// The user has written or changed a comment. With a reason, no new text is kept.
     Comment(CommentOnLines, Option<&'static str>),
-    /// The answer to [`Output::CheckComment`], on the file of this path: why no model may get it, or else
-    /// `None`.
-    CommentChecked(NoteId, &'a str, Option<&'static str>),
+    /// The answer to [`Output::CheckComment`] or [`DiskCheck::Forgotten`], on the file of this path: why no
+    /// model may get the note, or else `None`.
+    NoteChecked(NoteId, &'a str, Option<&'static str>),
     /// The user has removed the comment with this id.
     CommentRemoved(&'a str),
     /// The user has reverted these files, which a CLI session had changed, or only some changes in them.
@@ -325,6 +325,9 @@ pub enum DiskCheck {
     /// Find out whether a model may get the reason of the rejection of this file, and hand in
     /// [`Input::AccessChecked`].
     Access(DiffId, Arc<str>),
+    /// Find out whether a text that a model has forgotten may be saved again, on this file, and hand in
+    /// [`Input::NoteChecked`].
+    Forgotten(NoteId, Arc<str>),
     /// When all records are saved, read this file, if its client is alive and the file still has this
     /// digest, and hand in [`Input::Present`]. Without a digest there is nothing to read.
     Read(DiffId, SessionId, Arc<str>, Option<Digest>),

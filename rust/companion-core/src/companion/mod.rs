@@ -255,8 +255,8 @@ impl Companion {
             Input::Confirm(number) => return self.confirm(number, out),
             Input::GiveBack(number) => return self.conversation.notes.give_back(number),
             Input::Comment(comment, why) => return self.comment(comment, why, out),
-            Input::CommentChecked(note, path, why) => {
-                return self.comment_checked(note, path, why, out);
+            Input::NoteChecked(note, path, why) => {
+                return self.note_checked(note, path, why, out);
             }
             Input::CommentRemoved(id) => return self.comment_removed(id, out),
             Input::Reverted { cli, paths, is_partial } => {

@@ -35,16 +35,16 @@ impl Companion {
         }
     }
 
-    /// A model may have got the comment by now, or the user may have changed or removed it.
-    pub(super) fn comment_checked(
+    /// A model may have got the note by now, or the user may have changed or removed it.
+    pub(super) fn note_checked(
         &mut self,
         note: NoteId,
         path: &str,
         why: Option<&str>,
         out: &mut Outputs,
     ) {
-        let Some(comment) = self.notes().get(note) else { return };
-        match why.filter(|_| comment.is_on(path)) {
+        let Some(checked) = self.notes().get(note) else { return };
+        match why.filter(|_| checked.is_on(path)) {
             Some(why) => self.refuse(note, why, out),
             None => self.record_note(note, out),
         }
@@ -183,13 +183,17 @@ impl Companion {
     /// Notes that a model has forgotten wait again. The editor gets its comments back.
     fn forgotten(&mut self, notes: Vec<NoteId>, out: &mut Outputs) {
         let mut has_comment = false;
-        for note in notes {
-            self.record_note(note, out);
-            if let Some(Note::Comment(CommentOnLines { id, .. })) =
-                self.conversation.notes.get(note)
-            {
-                self.delivered.retain(|(_, delivered)| **delivered != **id);
-                has_comment = true;
+        for id in notes {
+            match self.conversation.notes.get(id) {
+                Some(Note::Comment(CommentOnLines { id: comment, path, .. })) => {
+                    self.delivered.retain(|(_, delivered)| **delivered != **comment);
+                    has_comment = true;
+                    out.push(Output::CheckDisk(DiskCheck::Forgotten(id, Arc::clone(path))));
+                }
+                Some(Note::Reason(Reason { path, .. })) => {
+                    out.push(Output::CheckDisk(DiskCheck::Forgotten(id, Arc::clone(path))));
+                }
+                Some(Note::Revert(_)) | None => self.record_note(id, out),
             }
         }
         if has_comment {

@@ -59,7 +59,7 @@ impl Hooks {
                 }
             };
             let refused = checked.err().filter(|why| is_refusal(why));
-            driver.handle(Input::CommentChecked(note, &path, refused));
+            driver.handle(Input::NoteChecked(note, &path, refused));
         }))
     }
 

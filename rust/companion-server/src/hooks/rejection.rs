@@ -58,12 +58,12 @@ impl Hooks {
                 self.driver.handle(Input::Original(call, original));
             }
             DiskCheck::Access(diff, path) => {
-                let why = if self.is_private(&path).await {
-                    Some(PRIVATE)
-                } else {
-                    self.context.why_unshared()
-                };
+                let why = self.why_unshared(&path).await;
                 self.driver.handle(Input::AccessChecked(diff, why));
+            }
+            DiskCheck::Forgotten(note, path) => {
+                let why = self.why_unshared(&path).await;
+                self.driver.handle(Input::NoteChecked(note, &path, why));
             }
             DiskCheck::Read(diff, session, path, original) => {
                 self.driver.wait_until_journaled().await;
@@ -78,6 +78,10 @@ impl Hooks {
                 self.driver.handle(Input::Present(diff, present));
             }
         }
+    }
+
+    async fn why_unshared(&self, path: &str) -> Option<&'static str> {
+        if self.is_private(path).await { Some(PRIVATE) } else { self.context.why_unshared() }
     }
 
     /// Reads a file. `None` if a client that writes its text could change it.

@@ -190,3 +190,30 @@ async fn a_comment_on_a_file_that_becomes_private_before_the_hook_prints_it_does
     let ack = json!({ "ack": reply["ack"] }).to_string();
     assert_eq!(scene.rig.send("POST", "/hook", &[], ack).await.status(), 410);
 }
+
+/// Its model has got them, and takes them out of its history with the turn.
+#[tokio::test]
+async fn a_text_that_a_model_forgets_while_nothing_is_shared_is_not_saved_again() {
+    let state = tempfile::tempdir().unwrap();
+    let mut scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    scene.propose().await;
+    scene.reject().await;
+    scene.comment("1", "rename it").await;
+    assert!(context(&scene.before_agent().await).contains("use const"));
+    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.outcomes();
+    scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
+    scene.rig.parts.driver.wait_until_journaled().await;
+    scene.leaves_no(state.path(), "rename it");
+    let mut outcomes = scene.outcomes();
+    while outcomes.len() < 4 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        outcomes.extend(scene.outcomes());
+    }
+    outcomes.sort();
+    assert!(outcomes[1].starts_with("lost use const: the project shares nothing"), "{outcomes:?}");
+    assert!(outcomes[3].starts_with("refused 1: "), "{outcomes:?}");
+    scene.rig.parts.driver.wait_until_journaled().await;
+    scene.leaves_no(state.path(), "rename it");
+    scene.leaves_no(state.path(), "use const");
+}

@@ -199,7 +199,7 @@ impl World {
 
     /// Whether a model may get the comment.
     pub(super) fn check_comment_access(&mut self, note: NoteId, is_good: bool) {
-        self.handle(Input::CommentChecked(note, PATH, (!is_good).then_some("it is private")));
+        self.handle(Input::NoteChecked(note, PATH, (!is_good).then_some("it is private")));
     }
 
     /// The user sends a prompt to a CLI, whose hook fetches notes.
