@@ -1,9 +1,11 @@
 //! Tests socket operations that no client library would do.
 
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
-use crate::common::{Rig, ping, read_all, read_until};
+use serde_json::json;
+
+use crate::common::{Rig, call, ping, read_all, read_until};
 
 #[test]
 fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
@@ -47,6 +49,34 @@ fn a_refused_request_leaves_its_connection_open() {
     let accepted = rig.post(&format!("{session}connection: close\r\n"), &ping(2));
     let replies = rig.exchange(refused + &accepted);
     assert!(replies.contains("401 Unauthorized") && replies.contains("200 OK"), "{replies}");
+}
+
+/// Some HTTP clients close their side after a request.
+#[test]
+fn a_peer_that_closes_its_side_gets_the_whole_answer() {
+    let rig = Rig::start();
+    let exchange = |request: String| {
+        let mut stream = rig.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        read_all(&mut stream)
+    };
+    let event = r#"{"event":{"hook_event_name":"BeforeAgent","session_id":"1","prompt":"p"}}"#;
+    let length = format!("content-length: {}\r\n", event.len());
+    for request in [rig.head("POST /hook", &length) + event, rig.head("GET /changes", "")] {
+        let reply = exchange(request);
+        assert!(reply.ends_with("\r\n0\r\n\r\n"), "{reply:?}");
+    }
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let end = format!("{session}connection: close\r\n");
+    let open = call("openDiff", r#"{"filePath":"/a","newContent":"new"}"#);
+    rig.exchange(rig.post(&end, &open));
+    let content = "x".repeat(250_000);
+    rig.notify("diff/accepted", &json!({ "filePath": "/a", "content": content }));
+    let close = call("closeDiff", r#"{"filePath":"/a","suppressNotification":true}"#);
+    let reply = exchange(rig.post(&session, &close));
+    assert!(reply.matches('x').count() >= content.len(), "{}", reply.len());
+    assert!(reply.ends_with("\r\n0\r\n\r\n"), "{}", reply.len());
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(crate) async fn serve<S>(
         let (endpoint, end) = (Arc::clone(&endpoint), end.clone());
         async move {
             let reply = route(server, &endpoint, request, &slot, &end, peer).await;
-            Ok::<_, std::convert::Infallible>(reply)
+            Ok::<_, std::convert::Infallible>(reply.map(|body| body.delaying(&end)))
         }
     });
     let mut connection = pin!(

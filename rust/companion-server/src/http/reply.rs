@@ -10,6 +10,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
+use super::read_end::{Answering, ReadEnd};
 use super::stateless::StatelessStream;
 use super::stream::EventStream;
 use crate::monitor::MonitorStream;
@@ -30,6 +31,35 @@ pub(crate) enum ReplyBody {
 }
 
 pub(super) type Reply = Response<ReplyBody>;
+
+/// A body that delays the end of the peer's side until it is sent, except a stream.
+pub(super) struct DelayingBody {
+    body: ReplyBody,
+    _until_sent: Option<Answering>,
+}
+
+impl ReplyBody {
+    pub(super) fn delaying(self, end: &ReadEnd) -> DelayingBody {
+        let is_stream = !matches!(self, Self::Json(_) | Self::Later(_));
+        DelayingBody { body: self, _until_sent: (!is_stream).then(|| end.answering()) }
+    }
+}
+
+impl Body for DelayingBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 impl Body for ReplyBody {
     type Data = Bytes;

@@ -77,7 +77,7 @@ where
         ("/mcp", &Method::GET) => open_stream(server, endpoint, &head, port).await,
         ("/mcp", &Method::DELETE) => delete(&server, endpoint, &head),
         ("/events", &Method::GET) => monitor(&server, &head),
-        (ENDPOINT, &Method::POST) => hook(server, head, body).await,
+        (ENDPOINT, &Method::POST) => hook(server, head, body, end).await,
         (ENDPOINT, &Method::GET) => hook_senders(&server),
         (changes::ENDPOINT, &Method::GET) => list_changes(&server, peer),
         (ENDPOINT, _) => method_not_allowed("GET, POST"),
@@ -266,7 +266,7 @@ fn note_ancestors(server: &HttpServer, session: &Session, headers: &HeaderMap) {
 
 /// `POST /hook`: answers the event of a CLI. The head of the reply comes at once, so that the CLI
 /// knows that the server is alive.
-async fn hook<B>(server: Arc<HttpServer>, head: Parts, body: B) -> Reply
+async fn hook<B>(server: Arc<HttpServer>, head: Parts, body: B, end: &ReadEnd) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -279,6 +279,7 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, server.config.limits.body),
     };
+    let _answering = end.answering();
     // `body` still counts in the budget, until the end of this function.
     let event = mem::take(&mut body.bytes);
     let read = if event.len() > MAX_EVENT_HERE {
