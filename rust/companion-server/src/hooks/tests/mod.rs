@@ -3,6 +3,7 @@
 mod changes;
 mod comments;
 mod rejections;
+mod sharing;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use companion_core::cli::{Caller, Connected};
 use companion_core::companion::Input;
 use companion_core::notes::NoteId;
 #[cfg(unix)]
@@ -340,14 +340,6 @@ async fn a_cli_that_was_taken_over_still_gets_its_reasons_at_once() {
 }
 
 #[tokio::test]
-async fn a_project_that_shares_nothing_has_no_reasons() {
-    let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
-    assert_eq!(scene.propose().await, Never);
-    assert_eq!(scene.before_agent().await, Value::Null);
-}
-
-#[tokio::test]
 async fn an_event_that_is_none_is_refused_without_its_text() {
     let rig = Rig::start();
     for body in ["", "{}", r#"{"event":{}}"#, r#"{"event":{"session_id":"secret"}}"#] {
@@ -385,42 +377,6 @@ async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
     };
     assert!(is_asked("p").await);
     assert!(!is_asked("").await);
-}
-
-#[tokio::test]
-async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_the_editor_lists_them() {
-    for is_shared in [true, false] {
-        let scene = Scene::start().await;
-        let event = json!({ "session_id": "cli", "hook_event_name": "BeforeAgent", "prompt": "p" });
-        let body = json!({ "event": event }).to_string();
-        let reply = scene.rig.send("POST", "/hook", &[], body).await;
-        let list = async {
-            let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
-            scene.rig.parts.context.update(|model| model.set_shared(is_shared));
-            responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
-        };
-        let (answer, ()) = tokio::join!(reply.into_body().collect(), list);
-        assert_eq!(!answer.unwrap().to_bytes().is_empty(), is_shared);
-    }
-}
-
-#[tokio::test]
-async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_notes_are_checked() {
-    let mut scene = Scene::start().await;
-    scene.comment("1", "rename it").await;
-    scene.process = json!({ "id": "4711" });
-    let answer = scene.send("BeforeAgent", json!({ "prompt": "p" })).await;
-    let stop = async {
-        let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
-        responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
-        let (session, process, connected) = ("cli", Some("4711"), Connected::Unknown);
-        let caller = Caller { session, process, connected };
-        while !scene.rig.parts.driver.ask(|companion| companion.clis().has_process(&caller)) {
-            tokio::task::yield_now().await;
-        }
-        scene.rig.parts.context.update(|model| model.set_shared(false));
-    };
-    assert_eq!(tokio::join!(answer, stop).0, Value::Null);
 }
 
 #[tokio::test]

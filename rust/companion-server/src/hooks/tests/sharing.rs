@@ -1,0 +1,59 @@
+//! Tests that nothing of a project leaves once its user shares nothing.
+
+use companion_core::cli::{Caller, Connected};
+use companion_protocol::editor::ReasonArrival::Never;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+
+use super::Scene;
+use crate::tests::EditorCall;
+
+#[tokio::test]
+async fn a_project_that_shares_nothing_has_no_reasons() {
+    let scene = Scene::start().await;
+    scene.rig.parts.context.update(|model| model.set_shared(false));
+    assert_eq!(scene.propose().await, Never);
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test]
+async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_the_editor_lists_them() {
+    for is_shared in [true, false] {
+        let scene = Scene::start().await;
+        let event = json!({ "session_id": "cli", "hook_event_name": "BeforeAgent", "prompt": "p" });
+        let body = json!({ "event": event }).to_string();
+        let reply = scene.rig.send("POST", "/hook", &[], body).await;
+        let list = async {
+            let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
+            scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+            responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
+        };
+        let (answer, ()) = tokio::join!(reply.into_body().collect(), list);
+        assert_eq!(!answer.unwrap().to_bytes().is_empty(), is_shared);
+    }
+}
+
+#[tokio::test]
+async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_notes_are_checked() {
+    let mut scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    let open = tempfile::tempdir().unwrap();
+    scene.rig.parts.workspace.change(vec![open.path().to_owned()]);
+    // The comment is about a file outside by now, and the look at that waits.
+    let reading = scene.rig.parts.hooks.reading.turn().await;
+    scene.process = json!({ "id": "4711" });
+    let answer = scene.send("BeforeAgent", json!({ "prompt": "p" })).await;
+    let stop = async {
+        let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
+        let unsaved = open.path().join("unsaved.txt");
+        responder.complete_json(&json!({ "paths": [unsaved] }).to_string());
+        let (session, process, connected) = ("cli", Some("4711"), Connected::Unknown);
+        let caller = Caller { session, process, connected };
+        while !scene.rig.parts.driver.ask(|companion| companion.clis().has_process(&caller)) {
+            tokio::task::yield_now().await;
+        }
+        scene.rig.parts.context.update(|model| model.set_shared(false));
+        drop(reading);
+    };
+    assert_eq!(tokio::join!(answer, stop).0, Value::Null);
+}
