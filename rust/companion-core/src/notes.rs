@@ -253,11 +253,10 @@ impl Notes {
         self.comments().any(is_same) || self.delivered.contains(&DeliveredComment::from(comment))
     }
 
-    /// Whether this note is a comment, and one with its id waits, or a model has got it as it is.
-    pub(crate) fn has_comment_of(&self, note: &Note) -> bool {
-        let Note::Comment(comment) = note else { return false };
-        self.comments().any(|other| other.id == comment.id)
-            || self.delivered.contains(&DeliveredComment::from(comment))
+    /// Whether this note of another process waits here, or is a comment that a model has got as it is.
+    pub(crate) fn has(&self, note: &Note) -> bool {
+        self.pending.iter().any(|pending| pending.note.is_same(note))
+            || matches!(note, Note::Comment(of) if self.delivered.contains(&of.into()))
     }
 
     /// Removes a comment, wherever it is. `None` if it is not known or a model has got it.

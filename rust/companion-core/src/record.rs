@@ -246,9 +246,12 @@ impl Left {
         }
     }
 
-    /// Adds the notes of another process, behind its own ones.
+    /// Adds the notes of another process, behind its own ones, each once: a process that was killed may have
+    /// left them in both files.
     pub fn adopt_notes(&mut self, other: &Self) {
         let last = self.notes.keys().next_back().copied().unwrap_or(NoteId(0));
+        let mut other = other.clone();
+        other.notes.retain(|_, note| !self.notes.values().any(|own| own.is_same(note)));
         self.notes.extend(other.clone().with_notes_after(last).notes);
         for comment in &other.delivered {
             push_limited(&mut self.delivered, comment.clone(), MAX_DELIVERED);

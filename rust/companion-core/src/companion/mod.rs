@@ -153,7 +153,7 @@ impl Companion {
     fn adopt(&mut self, now: Now, left: Left, out: &mut Outputs) {
         let mut left = left.with_notes_after(NoteId(self.notes().last_note));
         // An editor that has started a companion again has sent its comments to that, too.
-        left.notes.retain(|_, note| !self.notes().has_comment_of(note));
+        left.notes.retain(|_, note| !self.notes().has(note));
         self.drop_comments(&left.delivered, out);
         // Another editor has their views.
         left.reject_undecided();

@@ -42,6 +42,14 @@ impl Note {
         self.paths().iter().any(|of| **of == *path)
     }
 
+    /// Whether both are the same note of the user. A comment may have changed.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Comment(comment), Self::Comment(other)) => comment.id == other.id,
+            _ => self == other,
+        }
+    }
+
     /// Takes a file out of a revert of this CLI session. Returns whether the file was in it.
     pub(crate) fn drop_revert(&mut self, of: &str, path: &str) -> bool {
         let Self::Revert(Revert { cli, paths, .. }) = self else { return false };

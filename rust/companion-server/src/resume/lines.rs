@@ -68,6 +68,11 @@ impl Head {
         is_process_alive(self.ide_pid) && is_same()
     }
 
+    /// Whether this server has taken over the clients of another one.
+    pub(super) fn has_adopted(&self, other: &Self) -> bool {
+        self.adopted.iter().any(|of| of.token == other.token)
+    }
+
     /// All ports and tokens that clients know.
     pub(super) fn addresses(&self) -> Vec<Address> {
         let own = Address { port: self.port, token: self.token.clone() };

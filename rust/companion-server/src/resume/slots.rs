@@ -173,14 +173,37 @@ pub(super) fn claim(
     };
     // From now on no other process writes to it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
-    let last = last.map(|((head, left), age)| (head, left, age));
-    if last.is_none()
+    let mut last = last.map(|((head, left), age)| (head, left, age));
+    if let Some((head, ..)) = &last
+        && end_takeovers(&dir, &name, head)?
+    {
+        last = None;
+    } else if last.is_none()
         && let Ok(Some((notes, _))) = read(&dir, &name, |content| Some(lines::read_notes(content)))
     {
         adopted.left.adopt_notes(&notes);
     }
     let slot = Slot { dir: Arc::new(dir), file: file_name(&name), _lock: lock };
     Ok(Claim { slot, running, last, adopted })
+}
+
+/// Ends the takeovers in which a process was killed before it removed the file of another one: its own file
+/// has all of that. Returns whether another process has taken over the clients and notes of this slot.
+fn end_takeovers(dir: &PrivateDir, slot: &str, head: &Head) -> io::Result<bool> {
+    let folder = |slot: &str| slot.split('-').next().map(str::to_owned);
+    let is_peer = |other: &&str| **other != *slot && folder(other) == folder(slot);
+    let mut is_taken = false;
+    for file in dir.own_files()? {
+        let Some(other) = name_of(&file).filter(is_peer) else { continue };
+        let Some((of_other, _)) = usable(read(dir, other, lines::read_head)) else { continue };
+        is_taken |= of_other.has_adopted(head);
+        if head.has_adopted(&of_other)
+            && let Some(_lock) = dir.try_lock(&lock_name(other))?
+        {
+            dir.remove(&file)?;
+        }
+    }
+    Ok(is_taken)
 }
 
 /// Returns the name of the best slot, and its locks. Returns `None` if its server is ending.

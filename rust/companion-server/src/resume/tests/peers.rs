@@ -3,13 +3,16 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use companion_core::record::Record;
+use companion_core::notes::{Note, NoteId, Reason};
+use companion_core::record::{Left, Record};
+use companion_protocol::editor::CommentOnLines;
 use tempfile::TempDir;
 
 use super::{ALIVE, DEAD, begin_with_peers, config, files};
+use crate::clock::now_ms;
 use crate::config::Config;
 use crate::journal::Batch;
-use crate::resume::{Peers, Resume, Saving, Sight};
+use crate::resume::{Address, Peers, Resume, Saving, Sight};
 use crate::session::{Client, SessionId};
 use crate::tests::logged;
 
@@ -117,4 +120,60 @@ fn a_file_is_not_read_again_while_its_editor_may_start_its_companion() {
     }
     assert!(matches!(peers.look().unwrap(), Sight::Ended), "it has not read the file");
     drop(second);
+}
+
+/// A companion was killed after it had saved what it took over, and before it removed the other file.
+#[test]
+fn after_an_interrupted_takeover_only_one_companion_has_the_notes() {
+    for is_taker_first in [true, false] {
+        let dir = TempDir::new().unwrap();
+        let claim = |editor: &str| {
+            let mut config = config("/a", DEAD);
+            editor.clone_into(&mut config.settings.ide_name);
+            Resume::try_claim(Some(dir.path().to_owned()), &config).unwrap()
+        };
+        let begin = |editor: &str, adopted: Vec<Address>| {
+            let mut last = claim(editor);
+            last.head.adopted = adopted;
+            let token = last.head.token.clone();
+            let (mut saving, _) = begin_with_peers(last, 4001);
+            let (cli, path, text) = ("cli".into(), "/a".into(), "no".to_owned().into());
+            let since = now_ms();
+            let note = Note::Reason(Reason { cli, process: None, path, text, since });
+            let records = vec![Record::Note(NoteId(1), note)];
+            assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+            Address { port: 4001, token }
+        };
+        let first = begin("first", Vec::new());
+        begin("taker", vec![first]);
+        let count = |editor: &str| claim(editor).left.notes.len();
+        let counts = if is_taker_first {
+            [count("taker"), count("first")]
+        } else {
+            let first = count("first");
+            [count("taker"), first]
+        };
+        assert_eq!(counts, [1, 0], "{is_taker_first}");
+    }
+}
+
+#[test]
+fn notes_that_were_saved_before_their_old_file_was_removed_are_taken_once() {
+    let comment = |id: &str, text: &str| {
+        let (id, text) = (id.into(), text.into());
+        let (path, content) = ("/a".into(), "".into());
+        Note::Comment(CommentOnLines { id, path, line: 1, end_line: 1, content, text })
+    };
+    let (cli, path, text) = ("cli".into(), "/a".into(), "no".to_owned().into());
+    let reason = Note::Reason(Reason { cli, process: None, path, text, since: 1 });
+    let mut left = Left::default();
+    let mut other = Left::default();
+    for (number, note) in [reason, comment("1", "one")].into_iter().enumerate() {
+        left.apply(Record::Note(NoteId(number as u64), note.clone()));
+        other.apply(Record::Note(NoteId(number as u64 + 7), note));
+    }
+    other.apply(Record::Note(NoteId(9), comment("2", "two")));
+    left.adopt_notes(&other);
+    let texts = left.notes.values().map(|note| format!("{note:?}"));
+    assert_eq!((left.notes.len(), texts.filter(|text| text.contains("two")).count()), (3, 1));
 }
