@@ -76,7 +76,7 @@ impl EventStream {
 fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
     let message = match decision {
         Decision::Accepted(Accepted { content: text }) | Decision::RejectedWithReason(text) => {
-            let message = Json::new(&ide::diff_accepted(path, ""));
+            let message = |text: &str| Json::new(&ide::diff_accepted(path, text));
             Json::with_text(text.clone(), Depth::String, message)
         }
         Decision::Rejected => Json::new(&ide::diff_rejected(path)),

@@ -38,12 +38,14 @@ impl ToolResult {
         self.into_response_of(|result| Json::new(&Response::new(id, Complete::new(result, SERVER))))
     }
 
-    fn into_response_of(self, response: impl FnOnce(CallToolResult) -> Json) -> Json {
+    fn into_response_of(self, response: impl Fn(CallToolResult) -> Json) -> Json {
         match self {
             Self::Closed(text) => {
-                let closed = serde_json::to_string(&ClosedDiff { content: "" });
-                let closed = CallToolResult::text(closed.expect("it is JSON"));
-                Json::with_text(text, Depth::StringInString, response(closed))
+                let closed = |content: &str| {
+                    let closed = serde_json::to_string(&ClosedDiff { content });
+                    response(CallToolResult::text(closed.expect("it is JSON")))
+                };
+                Json::with_text(text, Depth::StringInString, closed)
             }
             Self::Other(result) => response(result),
         }

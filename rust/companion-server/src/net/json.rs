@@ -38,16 +38,12 @@ impl Json {
         json.into()
     }
 
-    /// Puts `text` into a message that is written with an empty one as its last string.
-    pub(crate) fn with_text(text: Text, depth: Depth, message: Self) -> Self {
-        let json = message.into_bytes();
-        let empty: &[u8] = match depth {
-            Depth::String => br#""""#,
-            Depth::StringInString => br#"\"\""#,
-        };
-        let mut places = json.windows(empty.len());
-        let place = places.rposition(|at| at == empty).expect("the text is there");
-        let place = place + empty.len() / 2;
+    /// Puts `text` into the message that `write` writes with a text. Finds its place by two short texts, so the
+    /// message may have any shape.
+    pub(crate) fn with_text(text: Text, depth: Depth, write: impl Fn(&str) -> Self) -> Self {
+        let [json, other] = ["", "x"].map(|text| write(text).into_bytes());
+        let mut bytes = json.iter().zip(&*other);
+        let place = bytes.position(|(byte, other)| byte != other).expect("the text is there");
         let (before, after) = (json.slice(..place), json.slice(place..));
         if text.len() <= PIECE_SIZE {
             return [&before[..], &escaped(&text, depth), &after].concat().into();
@@ -166,16 +162,23 @@ mod tests {
         for length in (PIECE_SIZE / 2..PIECE_SIZE / 2 + 9).chain(3 * PIECE_SIZE..3 * PIECE_SIZE + 9)
         {
             let text = Text::from("x".repeat(length % 9) + &text(length));
-            let whole = Json::with_text(text.clone(), Depth::String, event(""));
+            let whole = Json::with_text(text.clone(), Depth::String, event);
             assert!(whole.into_bytes() == event(&text).into_bytes(), "{length}");
-            let whole = Json::with_text(text.clone(), Depth::StringInString, answer(""));
+            let whole = Json::with_text(text.clone(), Depth::StringInString, answer);
             assert!(whole.into_bytes() == answer(&text).into_bytes(), "{length}");
         }
     }
 
     #[test]
+    fn a_text_is_put_in_its_place_whatever_follows_it() {
+        let message = |text: &str| Json::new(&["", text, ""]);
+        let whole = Json::with_text("text".to_owned().into(), Depth::String, message);
+        assert_eq!(whole.into_bytes(), r#"["","text",""]"#);
+    }
+
+    #[test]
     fn only_what_is_long_comes_in_pieces_and_none_is_large() {
-        let event = |text| Json::with_text(text, Depth::String, event("")).into_event();
+        let event = |text| Json::with_text(text, Depth::String, event).into_event();
         for short in [Text::default(), text(PIECE_SIZE / 2)] {
             let event = event(short);
             let length = event.len().expect("it is known");
@@ -192,7 +195,7 @@ mod tests {
     fn an_array_has_its_elements_in_pieces() {
         let elements = || {
             [text(10 * PIECE_SIZE), Text::default(), text(3 * PIECE_SIZE)]
-                .map(|text| Json::with_text(text, Depth::StringInString, answer("")))
+                .map(|text| Json::with_text(text, Depth::StringInString, answer))
         };
         let whole = elements().map(Json::into_bytes).join(&b","[..]);
         assert!(Json::array(elements()).into_bytes() == [b"[", &*whole, b"]"].concat());

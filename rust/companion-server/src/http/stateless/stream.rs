@@ -88,7 +88,7 @@ impl StatelessStream {
     fn decision(&self, decision: Decision) -> Json {
         let response = match decision {
             Decision::Accepted(Accepted { content: text }) | Decision::RejectedWithReason(text) => {
-                let response = self.response(DiffDecision::Accepted { content: "" });
+                let response = |content: &str| self.response(DiffDecision::Accepted { content });
                 Json::with_text(text, Depth::String, response)
             }
             Decision::Rejected => self.response(DiffDecision::Rejected),
