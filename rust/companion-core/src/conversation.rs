@@ -45,10 +45,11 @@ impl Conversation {
         }
     }
 
-    /// A CLI has ended its session.
-    pub fn session_ended(&mut self, caller: &Caller<'_>) {
+    /// A CLI has ended its session. Returns the notes that its model has forgotten. They wait again.
+    pub fn session_ended(&mut self, caller: &Caller<'_>) -> Vec<NoteId> {
         self.clis.session_ended(caller);
-        self.turns.session_ended(caller.session);
+        let forgotten = self.turns.session_ended(caller.session);
+        self.notes.add_forgotten(forgotten)
     }
 
     /// A CLI begins an edit of a file.

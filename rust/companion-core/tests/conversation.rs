@@ -415,6 +415,17 @@ fn a_note_of_a_prompt_that_another_one_follows_waits_again_if_the_cli_does_not_e
 }
 
 #[test]
+fn a_note_of_a_prompt_that_the_user_cancels_before_a_new_session_waits_again() {
+    let mut cast = Cast::new();
+    let (old, new) = (of_process("old", "1"), of_process("new", "1"));
+    cast.comment("1", 1, "one");
+    assert_eq!(cast.prompt_of(&old, false), ["one"]);
+    cast.conversation.session_ended(&old);
+    cast.conversation.session_started(&new, true);
+    assert_eq!(cast.prompt_of(&new, false), ["one"]);
+}
+
+#[test]
 fn a_tool_whose_model_may_be_another_one_brings_reasons_and_no_comment() {
     let mut cast = Cast::new();
     let (x, a) = (cli("x"), cast.a);

@@ -143,7 +143,10 @@ impl Companion {
             Hook::SessionStart { is_new } => {
                 return self.conversation.session_started(caller, is_new);
             }
-            Hook::SessionEnd => return self.conversation.session_ended(caller),
+            Hook::SessionEnd => {
+                let forgotten = self.conversation.session_ended(caller);
+                return self.forgotten(forgotten, out);
+            }
             Hook::BeforeEdit(path, before) => {
                 return self.conversation.before_edit(caller, path, before, time);
             }

@@ -75,6 +75,11 @@ impl Turn {
             is_at_first_prompt: false,
         }
     }
+
+    /// Takes the notes since the prompt.
+    fn take_notes(&mut self) -> Vec<Note> {
+        self.deliveries.drain(..).flat_map(|delivery| delivery.notes).collect()
+    }
 }
 
 impl Turns {
@@ -102,7 +107,7 @@ impl Turns {
                 turn = Turn { state: State::Runs, ..last };
             }
             Some(last) if last.state == State::Prompted => {
-                forgotten.extend(last.deliveries.into_iter().flat_map(|delivery| delivery.notes));
+                forgotten.extend({ last }.take_notes());
             }
             Some(last) if last.state == State::Calls => {
                 for delivery in last.deliveries {
@@ -142,10 +147,17 @@ impl Turns {
         }
     }
 
-    /// A CLI has ended its session. A tool that has not ended says nothing then.
-    pub(super) fn session_ended(&mut self, cli: &str) {
-        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Calls) {
-            turn.state = State::Runs;
+    /// A CLI has ended its session. A tool that has not ended says nothing then. Returns the notes of a prompt
+    /// that the user has cancelled.
+    pub(super) fn session_ended(&mut self, cli: &str) -> Vec<Note> {
+        let Some(turn) = self.turn(cli) else { return Vec::new() };
+        match std::mem::replace(&mut turn.state, State::Runs) {
+            State::Prompted => turn.take_notes(),
+            State::Calls => Vec::new(),
+            state => {
+                turn.state = state;
+                Vec::new()
+            }
         }
     }
 
@@ -207,8 +219,7 @@ impl Turns {
             return Vec::new();
         }
         turn.state = State::Unanswered;
-        let deliveries = std::mem::take(&mut turn.deliveries);
-        deliveries.into_iter().flat_map(|delivery| delivery.notes).collect()
+        turn.take_notes()
     }
 
     /// Whether the model has answered in the turn that has ended.
