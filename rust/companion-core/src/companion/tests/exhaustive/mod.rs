@@ -6,6 +6,7 @@
 //! - No client waits for ever.
 //! - No text is written that the user has not accepted.
 //! - The file's text that stands for a rejection arrives at once or not at all.
+//! - An edit whose client got the text of the file in place of a rejection is denied.
 //! - A model gets each reason once, or the user sees that it is lost.
 //! - A model gets each comment once, as the user wrote it last, or it waits.
 //! - The editor gets no request about a path while a view for it opens, and shows no view for nobody.
@@ -74,6 +75,7 @@ fn script(paths: &'static [&'static str], breaks: u8, kills: u8, stops: u8, clos
         comments: 0,
         prompts: 0,
         has_hooks: false,
+        begins_at_once: false,
         corrects: false,
         hands_over: false,
         keeps_views: false,
@@ -151,6 +153,13 @@ fn rejections_with_a_reason() {
         Script { kills: 1, ..rejected },
         Script { stops: 1, ..rejected },
         Script { rejections_with_reason: 2, paths: TWO, closes: 0, ..rejected },
+        Script {
+            rejections_with_reason: 2,
+            paths: TWO,
+            closes: 0,
+            begins_at_once: true,
+            ..rejected
+        },
         corrected,
         Script { breaks: 0, kills: 1, ..corrected },
         Script { breaks: 0, stops: 1, ..corrected },

@@ -14,18 +14,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_protocol::editor::CompanionNotification;
+use companion_protocol::editor::{CompanionNotification, ReasonArrival};
 use companion_protocol::jsonrpc::Id;
 
 use super::client::{Client, text};
 use crate::calls::{Attempt, CallId, CallOrigin};
-use crate::cli::FileBefore;
-use crate::companion::{Action, Companion, DiskCheck, Hook, Input, Limits, Now, Output, Outputs};
+use crate::companion::{Action, Companion, DiskCheck, Input, Limits, Now, Output, Outputs};
 use crate::diffs::{Answer, Decision, DiffId, EditorCommand, EventId, Outgoing, Proposed};
 use crate::notes::NoteId;
 use crate::record::{Left, Record};
 use crate::session::{ClientTraits, SessionId};
-use crate::text::{Digest, Text};
+use crate::text::Text;
 use comments::Commenting;
 use reasons::Reason;
 pub(super) use steps::{Script, Step};
@@ -267,8 +266,11 @@ impl World {
         if let Request::Open(_) = request {
             self.opens.insert(call, request.clone());
         }
+        let is_open = matches!(request, Request::Open(_)) && !self.is_stopping;
         self.calls.insert(call, request);
-        self.call(self.session, call, Arc::from(script.paths[question]), action);
+        let out = self.call(self.session, call, Arc::from(script.paths[question]), action);
+        let now = Output::Arrival(call, ReasonArrival::Now);
+        assert!(!script.begins_at_once || !is_open || out.contains(&now), "the edit is not known");
     }
 
     fn call(
@@ -281,21 +283,6 @@ impl World {
         let id = Id::from(call.0);
         let from = CallOrigin { session, id: &id, sent: Attempt::OnceForAll };
         self.handle(Input::Call { call, from, path, action })
-    }
-
-    /// The CLI begins an edit, and asks about it.
-    fn ask(&mut self, script: &Script) {
-        let request = self.client.ask(script);
-        if let Request::Open(question) = request {
-            let file = FileBefore::Text(Digest::of(&present()));
-            let hook = if script.corrects {
-                Hook::BeforeEdit(script.wrong_path(question), FileBefore::Absent)
-            } else {
-                Hook::BeforeEdit(script.paths[question], file)
-            };
-            self.run_hook(script, hook);
-        }
-        self.requests.push(request);
     }
 
     fn handle(&mut self, input: Input<'_>) -> Outputs {

@@ -1,8 +1,9 @@
 //! Simulates rejections with a reason, the disk queries for them, and the hooks of the CLI.
 
-use super::{DiskQuery, Fate, Question, Script, World, present};
-use crate::cli::{Caller, Connected};
-use crate::companion::{DiskCheck, Hook, Input, Output};
+use super::{DiskQuery, Fate, Question, Request, Script, World, present};
+use crate::cli::{Caller, Connected, FileBefore};
+use crate::companion::tests::exhaustive::client::Outcome;
+use crate::companion::{DiskCheck, Hook, Input, Output, Outputs};
 use crate::diffs::Decision;
 use crate::notes::{Confirmation, Delivery, Note};
 use crate::text::{Digest, Text};
@@ -31,16 +32,44 @@ pub(super) fn question_of(reason: &str) -> Question {
 }
 
 impl World {
+    /// The CLI begins an edit, and asks about it.
+    pub(super) fn ask(&mut self, script: &Script) {
+        let request = self.client.ask(script);
+        if let Request::Open(first) = request {
+            let begun = match first {
+                0 if script.begins_at_once => 0..script.paths.len(),
+                _ if script.begins_at_once => 0..0,
+                _ => first..first + 1,
+            };
+            for question in begun {
+                self.begin_edit(script, question);
+            }
+        }
+        self.requests.push(request);
+    }
+
+    /// The hook before an edit runs.
+    fn begin_edit(&mut self, script: &Script, question: Question) {
+        let hook = if script.corrects {
+            Hook::BeforeEdit(script.wrong_path(question), FileBefore::Absent)
+        } else {
+            let file = FileBefore::Text(Digest::of(&present()));
+            Hook::BeforeEdit(script.paths[question], file)
+        };
+        self.run_hook(script, hook);
+    }
+
     /// A hook runs. It waits for the disk before it answers with notes.
-    pub(super) fn run_hook(&mut self, script: &Script, hook: Hook<'_>) {
+    pub(super) fn run_hook(&mut self, script: &Script, hook: Hook<'_>) -> Outputs {
         if !script.has_hooks {
-            return;
+            return Outputs::new();
         }
         let connected = Connected::To(vec![self.session]);
         let caller = Caller { session: "cli", process: Some("process"), connected };
-        for output in self.handle(Input::Hook(&caller, hook)) {
+        let out = self.handle(Input::Hook(&caller, hook));
+        for output in &out {
             let Output::Due(due) = output else { continue };
-            for output in self.handle(Input::Deliver(caller.session, &due)) {
+            for output in self.handle(Input::Deliver(caller.session, due)) {
                 let Output::Deliver(delivery) = output else { continue };
                 let out = self.handle(Input::Confirm(delivery.number));
                 assert!(out.contains(&Output::Confirmed(Confirmation::Taken(delivery.clone()))));
@@ -48,6 +77,16 @@ impl World {
                 self.print(&delivery);
             }
         }
+        out
+    }
+
+    /// Checks the answer to the hook after an edit. The next process knows a rejected edit by its reason alone.
+    pub(super) fn check_denial(&self, script: &Script, question: Question, out: &[Output]) {
+        let is_denied = out.contains(&Output::EditRejected);
+        let is_unchanged =
+            self.client.outcomes[question] == Some(Outcome::Accepted(Some(present())));
+        let is_known = script.has_hooks && self.restarts == 0;
+        assert!(is_denied || !is_unchanged || !is_known, "the model takes the edit for made");
     }
 
     /// A model gets these notes.

@@ -32,6 +32,8 @@ pub(crate) struct Script {
     pub(crate) prompts: u8,
     /// The CLI runs hooks.
     pub(crate) has_hooks: bool,
+    /// The CLI runs the hooks before all edits first, as for subagents.
+    pub(crate) begins_at_once: bool,
     /// The model names other paths than the client opens.
     pub(crate) corrects: bool,
     /// The next process is one that runs already, and has a client.
@@ -190,7 +192,8 @@ impl World {
             Step::Ask => world.ask(script),
             Step::AfterTool => {
                 let question = world.client.ended.remove(0);
-                world.run_hook(script, Hook::AfterTool(script.paths[question]));
+                let out = world.run_hook(script, Hook::AfterTool(script.paths[question]));
+                world.check_denial(script, question, &out);
             }
             Step::WriteComment => world.write_comment(),
             Step::RemoveComment => world.remove_comment(),
