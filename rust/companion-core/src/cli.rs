@@ -383,20 +383,23 @@ impl Clis {
         }
     }
 
-    /// The CLI of a diff that the user rejects: its session and its process. Also returns the edit.
+    /// The CLI of a diff that the user rejects, and the index of its edit.
     pub(crate) fn rejected(
         &mut self,
         session: SessionId,
         path: &str,
-    ) -> Option<(CliSessionId, Option<Arc<str>>, Option<&mut Edit>)> {
+    ) -> Option<(&mut Cli, Option<usize>)> {
         let is_own = |edit: &Edit| edit.is_opened(session, path) && edit.present.is_none();
-        let mut clis = self.known.iter();
-        let index = clis
-            .position(|cli| cli.edits.iter().any(is_own))
-            .or_else(|| self.known.iter().position(|cli| cli.connection == Some(session)))?;
-        let Cli { session, process, edits, .. } = &mut self.known[index];
-        let edit = edits.iter_mut().rfind(|edit| is_own(edit));
-        Some((Arc::clone(session), process.clone(), edit))
+        let edits =
+            self.known.iter().enumerate().filter_map(|(index, cli)| {
+                Some((index, Some(cli.edits.iter().rposition(is_own)?)))
+            });
+        let connected = || {
+            let index = self.known.iter().position(|cli| cli.connection == Some(session))?;
+            Some((index, None))
+        };
+        let (index, edit) = { edits }.next().or_else(connected)?;
+        Some((&mut self.known[index], edit))
     }
 
     /// Whether the CLI has one of the connections in `connected`, as far as it is known.

@@ -217,12 +217,13 @@ impl Conversation {
         text: Text,
         since: u64,
     ) -> Option<(NoteId, Option<Digest>)> {
-        let (cli, process, edit) = self.clis.rejected(session, path)?;
-        let reason = Reason { cli, process, path: path.into(), text, since };
+        let (cli, edit) = self.clis.rejected(session, path)?;
+        let (of, process) = (Arc::clone(&cli.session), cli.process.clone());
+        let reason = Reason { cli: of, process, path: path.into(), text, since };
         let note = self.notes.add(Note::Reason(reason));
         let original = edit.and_then(|edit| {
-            edit.reason = Some(note);
-            edit.original
+            cli.edits[edit].reason = Some(note);
+            cli.edits[edit].original
         });
         Some((note, original))
     }

@@ -9,7 +9,7 @@ use companion_protocol::editor::CommentOnLines;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{Scene, context};
+use super::{Scene, context, leaves_no};
 use crate::hooks::rejected_with_reason;
 use crate::hooks::upkeep::PRIVATE_CHECK_INTERVAL;
 
@@ -204,7 +204,7 @@ async fn a_text_that_a_model_forgets_while_nothing_is_shared_is_not_saved_again(
     scene.outcomes();
     scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
     scene.rig.parts.driver.wait_until_journaled().await;
-    scene.leaves_no(state.path(), "rename it");
+    leaves_no(state.path(), "rename it");
     let mut outcomes = scene.outcomes();
     while outcomes.len() < 4 {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -214,6 +214,6 @@ async fn a_text_that_a_model_forgets_while_nothing_is_shared_is_not_saved_again(
     assert!(outcomes[1].starts_with("lost use const: the project shares nothing"), "{outcomes:?}");
     assert!(outcomes[3].starts_with("refused 1: "), "{outcomes:?}");
     scene.rig.parts.driver.wait_until_journaled().await;
-    scene.leaves_no(state.path(), "rename it");
-    scene.leaves_no(state.path(), "use const");
+    leaves_no(state.path(), "rename it");
+    leaves_no(state.path(), "use const");
 }

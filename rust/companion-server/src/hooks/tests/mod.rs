@@ -182,19 +182,10 @@ impl Scene {
         }
     }
 
-    /// The files in `state` do not contain `text`.
-    fn leaves_no(&self, state: &Path, text: &str) {
-        let files = std::fs::read_dir(state.join("companion-for-gemini-cli/resume")).unwrap();
-        for file in files {
-            let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            assert!(!left.contains(text), "{left}");
-        }
-    }
-
     /// The process ends. The file that it leaves in `state` does not contain `text`.
     async fn end(self, state: &Path, text: &str) -> Self {
         self.rig.parts.driver.wait_until_journaled().await;
-        self.leaves_no(state, text);
+        leaves_no(state, text);
         self.rig.parts.driver.journal().end();
         self.rig.parts.driver.saved.ended().await;
         self.rig.release_lock();
@@ -206,6 +197,15 @@ impl Scene {
         let Self { rig, dir, session, .. } = self;
         let stream = Stream::new(ReplyBody::Json(Json::default()));
         Self { rig, dir, session, process: Value::Null, stream, messages: VecDeque::new() }
+    }
+}
+
+/// The files that a process leaves in `state` do not contain `text`.
+fn leaves_no(state: &Path, text: &str) {
+    let files = std::fs::read_dir(state.join("companion-for-gemini-cli/resume")).unwrap();
+    for file in files {
+        let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!left.contains(text), "{left}");
     }
 }
 
