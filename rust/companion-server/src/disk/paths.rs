@@ -1,5 +1,6 @@
 //! Checks paths, keeps the roots of the workspace, and resolves paths on the disk.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use parking_lot::Mutex;
 
 /// The longest path of any system (Windows), in UTF-16 code units.
 const MAX_PATH: usize = 32_767;
+
+/// The most closed folders that are remembered.
+pub(crate) const MAX_CLOSED: usize = 256;
 
 /// The folders of the workspace, for all that look at them.
 pub(crate) type SharedFolders = Arc<Mutex<Folders>>;
@@ -23,6 +27,8 @@ pub(crate) struct Folders {
     pub(crate) worktrees: Worktrees,
     /// No look has found the worktrees of `open` yet.
     pub(crate) awaits_worktrees: bool,
+    /// Folders that were among these. Files in them may still be open, so their ignore files count.
+    pub(crate) closed: BTreeSet<PathBuf>,
 }
 
 /// Other worktrees of the open folders' repositories.
@@ -40,9 +46,20 @@ impl Folders {
         self.open.iter().chain(&self.worktrees.free)
     }
 
-    /// The folders whose ignore files count.
+    /// The present folders whose ignore files count.
     pub(crate) fn with_ignore_files(&self) -> impl Iterator<Item = &PathBuf> {
         self.roots().chain(&self.worktrees.taken)
+    }
+
+    /// Remembers the present folders before others replace them. If there are too many, the ignore files
+    /// of all folders above a file count from then on.
+    pub(crate) fn remember(&mut self) {
+        let present: Vec<_> = self.with_ignore_files().cloned().collect();
+        self.closed.extend(present);
+        if self.closed.len() > MAX_CLOSED {
+            let tops = self.closed.iter().filter_map(|folder| folder.ancestors().last());
+            self.closed = tops.map(PathBuf::from).collect();
+        }
     }
 }
 

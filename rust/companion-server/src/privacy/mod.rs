@@ -1,5 +1,6 @@
-//! Decides which files are private: an ignore file in a root, or in a folder below it, matches
-//! them, they may contain secrets, or Git ignores them and the user has chosen that this counts.
+//! Decides which files are private: an ignore file in a root, present or earlier, or in a folder below
+//! it, matches them, they may contain secrets, or Git ignores them and the user has chosen that this
+//! counts.
 //!
 //! In doubt a file is private. A check looks at the folders that lead to the file, and never walks
 //! a tree. Most functions block for the disk, so don't call them on the server's thread.
@@ -14,12 +15,13 @@ mod secrets;
 mod tests;
 mod watched;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::iter;
 use std::path::{Component, Path, PathBuf};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -94,6 +96,8 @@ impl fmt::Display for PrivateBy {
 
 pub(crate) struct Privacy {
     folders: SharedFolders,
+    /// The targets of folders, as the last scan found them.
+    targets: Mutex<HashMap<PathBuf, PathBuf>>,
     files: Files,
     /// Notified when the set of private files may have changed.
     changed: watch::Sender<()>,
@@ -107,8 +111,8 @@ impl Privacy {
     /// `git_ignored` are private too, if true: all files that Git ignores.
     pub(crate) fn new(folders: SharedFolders, git_ignored: bool) -> Self {
         let git = git_ignored.then_some(Excludes::of_user as fn() -> _);
-        let (files, named) = (Files::default(), NamedFiles::default());
-        Self { folders, files, changed: watch::Sender::default(), git, named }
+        let (targets, files, named) = (Mutex::default(), Files::default(), NamedFiles::default());
+        Self { folders, targets, files, changed: watch::Sender::default(), git, named }
     }
 
     /// Notes that the set of private files may have changed.
@@ -128,19 +132,28 @@ impl Privacy {
 
     /// Starts a scan of the disk with the present roots.
     pub(crate) fn scan(&self) -> PrivacyScan<'_> {
-        let (roots, awaits_worktrees) = {
+        let (open, closed, awaits_worktrees) = {
             let folders = self.folders.lock();
-            let roots: Vec<_> = folders.with_ignore_files().cloned().collect();
-            (roots, folders.awaits_worktrees)
+            let open: Vec<_> = folders.with_ignore_files().cloned().collect();
+            (open, folders.closed.clone(), folders.awaits_worktrees)
         };
-        let roots = roots.into_iter().map(|root| {
-            let leads_to = root.canonicalize().ok();
-            Root { path: without_parents(&root), leads_to }
-        });
+        let known = self.targets.lock().clone();
+        let mut targets = HashMap::new();
+        let mut root = |folder: PathBuf, is_present: bool| {
+            // The disk of a closed folder may be gone.
+            let known = known.get(&folder).filter(|_| !is_present).cloned();
+            let leads_to = known.or_else(|| folder.canonicalize().ok());
+            let path = without_parents(&folder);
+            targets.extend(leads_to.clone().map(|target| (folder, target)));
+            Root { path, leads_to, is_present }
+        };
+        let mut roots: Vec<_> = closed.into_iter().map(|folder| root(folder, false)).collect();
+        roots.extend(open.into_iter().map(|folder| root(folder, true)));
+        *self.targets.lock() = targets;
         PrivacyScan {
             files: &self.files,
             git: self.git.map(|find| GitScan::new(find(), &self.named)),
-            roots: roots.collect(),
+            roots,
             awaits_worktrees,
             read: HashMap::new(),
             size: 0,
@@ -152,6 +165,8 @@ struct Root {
     path: PathBuf,
     /// `None` if the target can't be determined.
     leads_to: Option<PathBuf>,
+    /// Whether it still belongs to the project. Otherwise its ignore files only hide files.
+    is_present: bool,
 }
 
 impl Root {
@@ -246,9 +261,14 @@ impl PrivacyScan<'_> {
 
     /// Why this path, which has no `..`, is private.
     fn why(&mut self, path: &Path) -> io::Result<Option<PrivateBy>> {
-        let places = self.roots.iter().flat_map(Root::places);
-        let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
-        if found.is_empty() && self.awaits_worktrees {
+        // The closed ones come first, so that a root that has opened again counts as present.
+        let places =
+            self.roots.iter().flat_map(|root| root.places().map(|at| (at, root.is_present)));
+        let found: BTreeMap<_, _> = places
+            .filter_map(|(root, is_present)| Some((below(path, root)?, is_present)))
+            .collect();
+        let is_outside = !found.values().any(|is_present| *is_present);
+        if is_outside && self.awaits_worktrees {
             return Ok(Some(PrivateBy::UnknownWorktree));
         }
         if !found.is_empty() && path.to_str().is_none() {
@@ -262,13 +282,13 @@ impl PrivacyScan<'_> {
         }
         let folded: Vec<_> = written.iter().map(|name| lowercase(name)).collect();
         let all = Names { folded: &folded, written: &written };
-        let opened = found.iter().map(|(_, count)| written.len() - count).min();
+        let opened = found.keys().map(|(_, count)| written.len() - count).min();
         let Ok(mut ignored) = self.ignored_by_git(path, all, opened) else {
             return Ok(Some(PrivateBy::IgnoreFile));
         };
         let mut secret = Secret::of(&folded, 0);
         let mut line = None;
-        for (root, count) in &found {
+        for ((root, count), is_present) in &found {
             let opened = written.len() - count;
             let names = all.after(opened);
             if *count > MAX_DEPTH {
@@ -277,10 +297,13 @@ impl PrivacyScan<'_> {
             let Ok(on_the_way) = self.on_the_way(root.clone(), names.written) else {
                 return Ok(Some(PrivateBy::IgnoreFile));
             };
-            line = Some(share_line(names.written));
             if on_the_way.any(|rules| names.are_matched(rules)) {
                 return Ok(Some(PrivateBy::IgnoreFile));
             }
+            if !is_present {
+                continue;
+            }
+            line = Some(share_line(names.written));
             let is_shared = |end: usize| {
                 let hidden = end.saturating_sub(opened).max(1);
                 on_the_way.always(|rules| names.are_taken_back(rules, hidden))
@@ -294,7 +317,7 @@ impl PrivacyScan<'_> {
             return Ok(Some(PrivateBy::Secret { content, line }));
         }
         Ok(ignored.map(|Ignored { rule, file, .. }| {
-            let short = found.iter().find_map(|(root, _)| file.strip_prefix(root).ok());
+            let short = found.keys().find_map(|(root, _)| file.strip_prefix(root).ok());
             let file = short.unwrap_or(&file).to_string_lossy().into_owned();
             PrivateBy::Git { rule, file, line }
         }))

@@ -71,8 +71,7 @@ impl Workspace {
         has_worktrees: bool,
         pool: Arc<BlockingPool>,
     ) -> Self {
-        let worktrees = Worktrees::default();
-        let folders = Folders { open, worktrees, awaits_worktrees: has_worktrees };
+        let folders = Folders { open, awaits_worktrees: has_worktrees, ..Folders::default() };
         let folders: SharedFolders = Arc::new(Mutex::new(folders));
         let privacy = Arc::new(Privacy::new(Arc::clone(&folders), git_ignored));
         let changed = watch::Sender::default();
@@ -98,6 +97,7 @@ impl Workspace {
         }
         let are_new = folders.worktrees != *worktrees;
         if are_new || folders.awaits_worktrees {
+            folders.remember();
             folders.worktrees.clone_from(worktrees);
             folders.awaits_worktrees = false;
             self.privacy.note_change();
@@ -115,6 +115,7 @@ impl Workspace {
     pub(crate) fn change(&self, open: Vec<PathBuf>) -> Vec<PathBuf> {
         let worktrees = {
             let mut folders = self.folders.lock();
+            folders.remember();
             if folders.open.iter().any(|folder| open.contains(folder)) {
                 folders.worktrees.free.retain(|worktree| !open.contains(worktree));
             } else {

@@ -11,7 +11,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{DISK_TIMED_OUT, UNKNOWN_WORKTREES, Workspace};
-use crate::disk::paths::Worktrees;
+use crate::disk::paths::{MAX_CLOSED, Worktrees};
 use crate::disk::pool::BlockingPool;
 use crate::tests::{EditorCall, Rig};
 
@@ -230,6 +230,15 @@ async fn ignore_files_of_each_worktree_count() {
         }
         let taken = base.join("taken/a.txt");
         assert_eq!(workspace.check(taken.to_str().unwrap(), LONG).await, Err(super::OUTSIDE));
+        let open = vec![base.join("other")];
+        workspace.change(open.clone());
+        workspace.set_worktrees(&open, &Worktrees::default());
+        for count in 0..=MAX_CLOSED {
+            for folder in ["main", "free", "taken"] {
+                assert!(is_private(&format!("{folder}/secret.txt")), "{folder}, {count} later");
+            }
+            workspace.change(vec![base.join(count.to_string())]);
+        }
     })
     .await;
 }

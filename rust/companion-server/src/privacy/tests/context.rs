@@ -1,6 +1,7 @@
 //! Tests the context of a client while files are private or become private.
 
 use std::fs::{remove_dir_all, remove_file, rename, write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -129,12 +130,25 @@ async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
 }
 
 #[tokio::test]
-async fn other_roots_have_other_rules() {
-    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.hid")]).await;
+async fn a_root_that_opens_brings_its_rules_which_stay_when_it_closes() {
+    const OTHER: &str = "project/a/y.txt";
+    for others in [vec!["elsewhere"], vec!["project/a"], Vec::new()] {
+        let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (OTHER, ""), (RULES, "*.hid")]).await;
+        let (parts, base) = (Arc::clone(&client.rig.parts), client.scene.base.clone());
+        let open = |roots: &[&str]| {
+            parts.workspace.change(roots.iter().map(|root| base.join(root)).collect());
+        };
+        client.focus(TEXT);
+        client.focus(KEY);
+        client.files(&[TEXT]).await;
+        open(&others);
+        client.focus(OTHER);
+        client.focus(KEY);
+        client.files(&[OTHER, TEXT]).await;
+    }
+    let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (".aiignore", "*.hid")]).await;
     client.focus(TEXT);
     client.focus(KEY);
-    client.files(&[TEXT]).await;
-    client.rig.parts.workspace.change(vec![client.scene.base.join("elsewhere")]);
     client.files(&[KEY, TEXT]).await;
     client.rig.parts.workspace.change(vec![client.scene.base.clone()]);
     client.files(&[TEXT]).await;
