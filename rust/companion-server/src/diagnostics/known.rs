@@ -24,9 +24,9 @@ pub(super) struct KnownProblems {
 }
 
 impl KnownProblems {
-    /// Remembers the file's problems, and returns those that did not exist before. An incomplete list
-    /// replaces only its own part: the editor may know no more yet, or only severities down to
-    /// `severity` were asked for.
+    /// Remembers the file's problems, and returns those that did not exist before. Of the others, keeps
+    /// those below `severity`, which the editor was not asked for, and if the list is incomplete all of
+    /// them, as far as there is room.
     pub(super) fn replace(
         &mut self,
         file: &FileDiagnostics,
@@ -34,13 +34,17 @@ impl KnownProblems {
     ) -> Vec<Diagnostic> {
         let before = self.files.iter().position(|(path, _)| *path == file.path);
         let before = before.map(|at| self.files.remove(at).1);
-        let is_part = before.is_some() && file.incomplete.is_some();
         let mut counts = before.clone().unwrap_or_default();
-        if !is_part {
+        if file.incomplete.is_none() || counts.len() > MAX_PROBLEMS {
             counts.retain(|(of, _), _| *of > severity);
-            for diagnostic in &file.diagnostics {
-                *counts.entry(identity(&self.hasher, diagnostic)).or_default() += 1;
-            }
+        }
+        let mut found = Counts::new();
+        for diagnostic in &file.diagnostics {
+            *found.entry(identity(&self.hasher, diagnostic)).or_default() += 1;
+        }
+        for (problem, count) in found {
+            let known = counts.entry(problem).or_default();
+            *known = count.max(*known);
         }
         self.files.push((file.path.clone(), counts));
         let mut count: usize = self.files.iter().map(|(_, counts)| counts.len()).sum();

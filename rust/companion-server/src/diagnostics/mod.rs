@@ -102,18 +102,19 @@ impl SharedDiagnostics {
         let request = DiagnosticsRequest { paths: paths.clone(), severity };
         let found = timeout_at(deadline, self.ask(request)).await;
         let found = found.map_err(|_elapsed| "The editor did not answer in time.")??;
-        let mut report = self.compare(&paths, found, severity, only_new);
-        // The user may have changed this setting in the meantime.
-        self.check_sharing()?;
         let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
+        let mut shared = Vec::new();
         for path in paths {
             match self.check_shared(&path, deadline).await {
                 Err(why) if is_one || why == DISK_TIMED_OUT => return Err(refusal(why)),
-                Err(_) => report.files.retain(|file| file.found.path != path),
-                Ok(()) => {}
+                Err(_) => {}
+                Ok(()) => shared.push(path),
             }
         }
-        Ok(Some(report))
+        // The user may have changed this setting in the meantime.
+        self.check_sharing()?;
+        // A problem that is not reported stays new.
+        Ok(Some(self.compare(&shared, found, severity, only_new)))
     }
 
     fn check_sharing(&self) -> Result<(), String> {

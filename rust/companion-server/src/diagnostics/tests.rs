@@ -1,5 +1,7 @@
 //! Tests the tool `getDiagnostics`, from the call to the editor and back.
 
+use std::ops::Range;
+
 use companion_protocol::diagnostics::{Diagnostic, DiagnosticsRequest, FileDiagnostics, Severity};
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, timeout};
@@ -141,6 +143,43 @@ async fn only_new_problems() {
     assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
 }
 
+/// Some IDEs never know whether they have found all.
+#[tokio::test]
+async fn an_editor_whose_answers_are_all_incomplete_reports_each_problem_once() {
+    let x = Scene::start().await;
+    let new = json!({ "filePath": x.path("a"), "onlyNew": true });
+    let part = "a: there may be more problems: it is indexing.";
+    for (messages, expected) in [
+        (&["one"][..], &["a:1:2: error: one", part][..]),
+        (&["one", "two"], &["a:1:2: error: two", "a: 1 problem was there before.", part]),
+        (&["two"], &["a: 1 problem was there before.", part]),
+        (&["two", "one", "one"], &["a:1:2: error: one", "a: 2 problems were there before.", part]),
+    ] {
+        let text = x.has(&new, messages, Some("it is indexing")).await;
+        let mut lines: Vec<_> = text.lines().collect();
+        lines.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(lines, expected, "{messages:?}");
+    }
+}
+
+#[tokio::test]
+async fn problems_of_a_report_that_is_refused_in_the_end_stay_new() {
+    let x = Scene::start().await;
+    let new = json!({ "filePath": x.path("a"), "onlyNew": true });
+    let share = |is_shared| x.rig.parts.context.update(|model| model.set_shared(is_shared));
+    let file = json!({ "path": x.path("a"), "diagnostics": errors(&["bad"]) });
+    let answer = json!({ "files": [file] }).to_string();
+    let refused = x.asked(&new, |responder, _| {
+        share(false);
+        responder.complete_json(&answer);
+    });
+    assert!(failure(&refused.await).contains("the user shares nothing"));
+    share(true);
+    assert_eq!(x.has(&new, &["bad"], None).await, "a:1:2: error: bad");
+}
+
 #[tokio::test]
 async fn a_problem_is_new_if_it_was_not_there_the_last_time() {
     let x = Scene::start().await;
@@ -181,14 +220,29 @@ async fn what_is_not_asked_for_is_not_forgotten() {
     assert_eq!(has(&all, &warning).await, "a: 1 problem was there before.");
 }
 
-/// Returns how many of `count` problems of the file are new.
-fn new(known: &mut KnownProblems, path: &str, count: usize) -> usize {
+/// Returns a file with these of many problems.
+fn file(path: &str, problems: Range<usize>) -> FileDiagnostics {
     let one: Diagnostic = serde_json::from_value(errors(&["bad"])[0].take()).unwrap();
     let diagnostics =
-        (0..count).map(|number| Diagnostic { code: Some(number.to_string()), ..one.clone() });
-    let (path, diagnostics) = (path.to_owned(), diagnostics.collect());
-    let file = FileDiagnostics { path, diagnostics, incomplete: None };
-    known.replace(&file, Severity::Hint).len()
+        problems.map(|number| Diagnostic { code: Some(number.to_string()), ..one.clone() });
+    FileDiagnostics { path: path.to_owned(), diagnostics: diagnostics.collect(), incomplete: None }
+}
+
+/// Returns how many of `count` problems of the file are new.
+fn new(known: &mut KnownProblems, path: &str, count: usize) -> usize {
+    known.replace(&file(path, 0..count), Severity::Hint).len()
+}
+
+#[test]
+fn problems_of_incomplete_lists_do_not_pile_up() {
+    let mut known = KnownProblems::default();
+    let mut new = |problems| {
+        let part = FileDiagnostics { incomplete: Some("x".to_owned()), ..file("a", problems) };
+        known.replace(&part, Severity::Hint).len()
+    };
+    assert_eq!(new(0..MAX_PROBLEMS + 1), MAX_PROBLEMS + 1);
+    assert_eq!(new(MAX_PROBLEMS + 1..MAX_PROBLEMS + 2), 1);
+    assert_eq!(new(0..1), 1);
 }
 
 #[test]
