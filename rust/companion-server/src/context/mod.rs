@@ -43,7 +43,7 @@ struct ContextState {
     model: ContextModel,
     /// The current burst.
     burst: Option<Burst>,
-    /// The last context, for clients that connect later.
+    /// The last context, for clients that connect later. Read it by [`EditorContext::last`].
     sent: SentContext,
     /// The open files that are not shared, among the checked ones.
     private: PrivateFiles,
@@ -76,11 +76,15 @@ struct SentContext {
     message: Bytes,
 }
 
+impl SentContext {
+    fn new(context: IdeContext) -> Self {
+        Self { message: sse::data(&ide::context_update(&context)), context }
+    }
+}
+
 impl EditorContext {
     pub(crate) fn new(model: ContextModel, host: Arc<dyn EditorHost>) -> Self {
-        let context = model.snapshot(|_| true);
-        let message = sse::data(&ide::context_update(&context));
-        let sent = SentContext { context, message };
+        let sent = SentContext::new(model.snapshot(|_| true));
         let private = PrivateFiles::default();
         let state = watch::Sender::new(ContextState { model, burst: None, sent, private });
         Self { state, host }
@@ -124,17 +128,27 @@ impl EditorContext {
 
     /// `ide/contextUpdate` with the last state.
     pub(crate) fn message(&self) -> Bytes {
-        self.state.borrow().sent.message.clone()
+        self.last(|sent| sent.message.clone())
     }
 
     /// The last state, as JSON.
     pub(crate) fn json(&self) -> String {
-        serde_json::to_string(&self.state.borrow().sent.context).expect("a context is JSON")
+        self.last(|sent| serde_json::to_string(&sent.context).expect("a context is JSON"))
     }
 
     /// The same message for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
-        sse::data(&events::context_update(&self.state.borrow().sent.context))
+        self.last(|sent| sse::data(&events::context_update(&sent.context)))
+    }
+
+    /// Reads the last context; one without files if the user has stopped sharing since.
+    fn last<T>(&self, read: impl FnOnce(&SentContext) -> T) -> T {
+        let state = self.state.borrow();
+        if state.model.is_shared() {
+            read(&state.sent)
+        } else {
+            read(&SentContext::new(state.model.snapshot(|_| false)))
+        }
     }
 
     /// Sends contexts while the server runs.
@@ -156,9 +170,9 @@ impl EditorContext {
             if context == self.state.borrow().sent.context {
                 continue;
             }
-            let message = sse::data(&ide::context_update(&context));
-            let sleepers = sessions.broadcast_context(&message);
-            self.change(|state| state.sent = SentContext { context, message });
+            let sent = SentContext::new(context);
+            let sleepers = sessions.broadcast_context(&sent.message);
+            self.change(|state| state.sent = sent);
             monitors.publish(|| self.event());
             sleepers.wake().await;
         }

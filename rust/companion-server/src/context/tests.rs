@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use companion_protocol::ide::{MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, Position};
+use http_body_util::BodyExt as _;
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
@@ -386,5 +387,38 @@ async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {
         disk.check(&BlockingPool::of_test(), vec![file], Instant::now()).await;
         let news = timeout(Duration::from_mins(1), disk.has_news()).await;
         assert_eq!(news.is_err(), is_watched, "{folder}");
+    }
+}
+
+#[tokio::test]
+async fn from_the_moment_when_nothing_is_shared_no_client_gets_the_last_context() {
+    let rig = Rig::start();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    let (session, context) = (rig.initialize().await, &rig.parts.context);
+    let mut stream = rig.stream(&session).await;
+    context.update(|model| model.focused(path, 1));
+    context.update(|model| model.selection(path, "a secret"));
+    while !stream.context().await.to_string().contains("a secret") {}
+    context.update(|model| model.set_shared(false));
+    let of_session = rig.stream(&session).await.context().await;
+    let events = rig.send("GET", "/events", &[], "").await;
+    let of_watcher = Stream::new(events.into_body()).message().await.unwrap();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let uri = "companion://context";
+    let params = json!({ "_meta": meta, "uri": uri });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": params });
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "resources/read"),
+        ("mcp-name", uri),
+    ];
+    let resource = rig.send("POST", "/mcp", &headers, body.to_string()).await.into_body();
+    let resource = String::from_utf8(resource.collect().await.unwrap().to_bytes().into()).unwrap();
+    for answer in [of_session.to_string(), of_watcher.to_string(), resource] {
+        assert!(answer.contains("openFiles") && !answer.contains("secret"), "{answer}");
     }
 }
