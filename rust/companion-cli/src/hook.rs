@@ -299,7 +299,7 @@ impl Prepared {
 /// Reads the event, and finds the companions.
 fn prepare(kind: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Error>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().take(MAX_EVENT).read_to_end(&mut bytes)?;
+    io::stdin().lock().take(MAX_EVENT as u64).read_to_end(&mut bytes)?;
     let json = String::from_utf8_lossy(&bytes);
     let json = text::mend(&json);
     // An error of serde could quote the event.

@@ -13,7 +13,7 @@ use strum::VariantArray;
 pub const ENDPOINT: &str = "/hook";
 
 /// The largest event, in bytes. An event after an edit contains the file before and after it.
-pub const MAX_EVENT: u64 = 64 << 20;
+pub const MAX_EVENT: usize = 64 << 20;
 
 /// The time that a companion has to begin its answer. A companion that is suspended does not
 /// begin one, and the CLI waits for the hook.

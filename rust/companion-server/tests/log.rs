@@ -115,7 +115,18 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
 }
 
 fn an_event_of_a_hook_that_is_refused_is_a_warning_without_its_text() {
-    let rig = Rig::start();
+    let rig = Rig::with(|config| config.limits.body = 1_000);
+    let long = "x".repeat(300_000);
+    let event = r#"{"hook_event_name":"BeforeAgent","session_id":"1","prompt":"#;
+    let event = format!(r#"{{"event":{event}"{long}"}}}}"#);
+    let hook = |length: usize| format!("content-length: {length}\r\nconnection: close\r\n");
+    let reply = rig.exchange(rig.head("POST /hook", &hook(event.len())) + &event);
+    assert!(reply.starts_with("HTTP/1.1 200 "), "the limit is for other requests: {reply}");
+    drop(lines());
+    rig.exchange(rig.head("POST /hook", &hook(70_000_000)));
+    let why = "an event of a CLI's hook is refused: Payload too large: the limit is 67174400 bytes";
+    assert!(lines().contains(&(Level::Warn, why.to_owned())));
+
     let event = r#"{"event":{"hook_event_name":"secret","session_id":"secret"},"ancestors":[]}"#;
     for (body, why) in
         [("secret", "the body is not a hook call"), (event, "the event is not known")]

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use companion_core::companion::Input;
 use companion_core::diffs::EventId;
 use companion_protocol::changes;
-use companion_protocol::hook::{ENDPOINT, MAX_PROCESS_ID};
+use companion_protocol::hook::{ENDPOINT, MAX_EVENT, MAX_PROCESS_ID};
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, method_not_found, parse,
 };
@@ -43,6 +43,9 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The largest head of a request, in bytes. Hyper may read some more.
 pub(super) const MAX_HEAD: usize = 32 << 10;
+
+/// The largest body of a hook, in bytes: an event, and what the hook adds.
+const MAX_HOOK_BODY: usize = MAX_EVENT + (64 << 10);
 
 /// The largest event of a hook that is read on the server's thread, in bytes.
 const MAX_EVENT_HERE: usize = 64 << 10;
@@ -134,9 +137,10 @@ where
     }
     let sender = session(&server.clients, endpoint, &head.headers);
     let arrival = sender.as_ref().ok().map(|sender| sender.request_order.begin());
-    let mut body = match server.bodies.read(body).await {
+    let limit = server.config.limits.body;
+    let mut body = match server.bodies.read(body, limit).await {
         Ok(body) => body,
-        Err(error) => return body_error(&error, server.config.limits.body),
+        Err(error) => return refuse_body("a client's request", &error, limit),
     };
     if text(&head.headers, &PROTOCOL_VERSION) == Some(stateless::VERSION) {
         // It is the largest answer, and each connection keeps room for the largest one.
@@ -275,9 +279,9 @@ where
     }
     // First, because a hook that has given up closes the connection.
     server.hooks.clear_mark();
-    let mut body = match server.bodies.read(body).await {
+    let mut body = match server.bodies.read(body, MAX_HOOK_BODY).await {
         Ok(body) => body,
-        Err(error) => return body_error(&error, server.config.limits.body),
+        Err(error) => return refuse_body("an event of a CLI's hook", &error, MAX_HOOK_BODY),
     };
     let _answering = end.answering();
     // `body` still counts in the budget, until the end of this function.
@@ -419,23 +423,26 @@ fn unsupported_coding(headers: &HeaderMap) -> Option<Reply> {
     Some(reply)
 }
 
-fn body_error(error: &BodyError, limit: usize) -> Reply {
-    match error {
-        BodyError::TooLarge => {
-            let message = format!("Payload too large: the limit is {limit} bytes");
-            server_error(StatusCode::PAYLOAD_TOO_LARGE, message)
-        }
+/// Refuses the body of `request`, and logs that: not each client shows the reply.
+fn refuse_body(request: &str, error: &BodyError, limit: usize) -> Reply {
+    let (status, why) = match error {
+        BodyError::TooLarge => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("Payload too large: the limit is {limit} bytes"),
+        ),
         BodyError::TooSlow => {
-            server_error(StatusCode::REQUEST_TIMEOUT, "Request timeout: the body did not come")
+            (StatusCode::REQUEST_TIMEOUT, "Request timeout: the body did not come".to_owned())
         }
         BodyError::Broken => {
-            server_error(StatusCode::BAD_REQUEST, "Bad request: the body is incomplete")
+            (StatusCode::BAD_REQUEST, "Bad request: the body is incomplete".to_owned())
         }
-        BodyError::NoRoom => server_error(
+        BodyError::NoRoom => (
             StatusCode::SERVICE_UNAVAILABLE,
-            "Service unavailable: other large requests are under way; try again later",
+            "Service unavailable: other large requests are under way; try again later".to_owned(),
         ),
-    }
+    };
+    log::warn!("{request} is refused: {why}");
+    server_error(status, why)
 }
 
 fn not_acceptable(types: &str) -> Reply {

@@ -34,10 +34,10 @@ pub(crate) enum BodyError {
     NoRoom,
 }
 
-/// The budget for all bodies that are being read: two of the largest, besides small ones. Further
-/// bodies wait unread, for the time that a peer may pause.
+/// The budget for all bodies that are being read: two of `limits.body`, besides small ones. Further
+/// bodies wait unread, for the time that a peer may pause. A larger one takes the whole budget.
 pub(crate) struct BodyBudget {
-    limit: usize,
+    all: u32,
     /// The longest pause of a peer.
     pause: Duration,
     total: Duration,
@@ -46,20 +46,20 @@ pub(crate) struct BodyBudget {
 
 impl BodyBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let (limit, pause, total) = (limits.body, limits.body_timeout, limits.body_total);
-        let budget = Arc::new(Semaphore::new(2 * units(limit) as usize));
-        Self { limit, pause, total, budget }
+        let (pause, total) = (limits.body_timeout, limits.body_total);
+        let all = 2 * units(limits.body);
+        Self { all, pause, total, budget: Arc::new(Semaphore::new(all as usize)) }
     }
 
-    /// Reads a body. If its announced length is above the limit, nothing is read. Without an
+    /// Reads a body. If its announced length is above `limit`, nothing is read. Without an
     /// announced length, it is read up to the limit.
-    pub(crate) async fn read<B>(&self, mut body: B) -> Result<BufferedBody, BodyError>
+    pub(crate) async fn read<B>(&self, mut body: B, limit: usize) -> Result<BufferedBody, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let size = body.size_hint();
         let announced = usize::try_from(size.lower()).unwrap_or(usize::MAX);
-        if announced > self.limit {
+        if announced > limit {
             return Err(BodyError::TooLarge);
         }
         let mut permit = None;
@@ -75,14 +75,14 @@ impl BodyBudget {
             let Some(frame) = frame else { break };
             let data = frame.map_err(|_| BodyError::Broken)?.into_data().unwrap_or_default();
             let length = bytes.len() + data.len();
-            if length > self.limit {
+            if length > limit {
                 return Err(BodyError::TooLarge);
             }
             if length > SMALL_BODY && permit.is_none() {
                 // Its size is unknown. If bodies took their permits step by step, two of them could
                 // wait for each other.
                 let asked = Instant::now();
-                permit = Some(self.permit(self.limit).await?);
+                permit = Some(self.permit(limit).await?);
                 end += asked.elapsed();
             }
             bytes.extend_from_slice(&data);
@@ -92,7 +92,7 @@ impl BodyBudget {
     }
 
     async fn permit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
-        let permit = Arc::clone(&self.budget).acquire_many_owned(units(bytes));
+        let permit = Arc::clone(&self.budget).acquire_many_owned(units(bytes).min(self.all));
         let permit = timeout(self.pause, permit).await.map_err(|_elapsed| BodyError::NoRoom)?;
         Ok(permit.expect("it is never closed"))
     }

@@ -51,13 +51,13 @@ fn bytes(size: usize) -> Bytes {
 
 /// Reads a body with an announced length. Returns `None` if it has to wait.
 async fn announced(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
-    let read = timeout(Duration::from_secs(1), bodies.read(Full::new(bytes(size))));
+    let read = timeout(Duration::from_secs(1), bodies.read(Full::new(bytes(size)), MEGABYTE));
     read.await.ok().map(Result::unwrap)
 }
 
 /// Does the same for a body without an announced length.
 async fn chunked(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
-    let read = timeout(Duration::from_secs(1), bodies.read(Chunked::new(size)));
+    let read = timeout(Duration::from_secs(1), bodies.read(Chunked::new(size), MEGABYTE));
     read.await.ok().map(Result::unwrap)
 }
 
@@ -104,7 +104,7 @@ async fn the_wait_for_others_is_no_time_that_a_body_takes() {
         sleep(2 * body_total).await;
         drop(held);
     };
-    let (read, ()) = tokio::join!(bodies.read(Chunked::new(MEGABYTE)), freeing);
+    let (read, ()) = tokio::join!(bodies.read(Chunked::new(MEGABYTE), MEGABYTE), freeing);
     assert_eq!(read.map(|body| body.bytes.len()).ok(), Some(MEGABYTE));
 }
 
