@@ -312,7 +312,7 @@ impl Companion {
         if let Some(Outgoing { diff, path, decision, .. }) = &next {
             let present = match decision {
                 Decision::RejectedWithReason(present) => Some(Digest::of(present)),
-                Decision::Accepted(_) | Decision::Rejected => None,
+                Decision::Accepted(_) | Decision::Rejected | Decision::Undecided => None,
             };
             self.conversation.clis.decision_sent(session, path, *diff, present);
         }

@@ -48,7 +48,9 @@ impl From<&Decision> for Outcome {
     fn from(decision: &Decision) -> Self {
         match decision {
             Decision::Accepted(_) => Self::Accepted,
-            Decision::Rejected | Decision::RejectedWithReason(_) => Self::Rejected,
+            Decision::Rejected | Decision::Undecided | Decision::RejectedWithReason(_) => {
+                Self::Rejected
+            }
         }
     }
 }

@@ -12,13 +12,16 @@ pub struct Accepted {
     pub content: Text,
 }
 
-/// The decision about a diff. A diff that is closed, replaced or abandoned is rejected.
+/// The decision about a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// Accepted by the user.
     Accepted(Accepted),
-    /// Rejected.
+    /// Rejected by the user or by its client.
     Rejected,
+    /// Ended without a decision: another diff has replaced it, or the server stops. A client with a session
+    /// receives a rejection.
+    Undecided,
     /// Rejected with a reason. The client receives the file's present text as an acceptance, which
     /// changes nothing, so that its turn goes on.
     RejectedWithReason(Text),
@@ -29,7 +32,7 @@ impl Decision {
     pub fn accepted(&self) -> Option<&Accepted> {
         match self {
             Self::Accepted(accepted) => Some(accepted),
-            Self::Rejected | Self::RejectedWithReason(_) => None,
+            Self::Rejected | Self::Undecided | Self::RejectedWithReason(_) => None,
         }
     }
 
@@ -39,7 +42,7 @@ impl Decision {
             Self::Accepted(Accepted { content: text }) | Self::RejectedWithReason(text) => {
                 Some(text)
             }
-            Self::Rejected => None,
+            Self::Rejected | Self::Undecided => None,
         }
     }
 

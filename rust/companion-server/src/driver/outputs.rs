@@ -95,7 +95,7 @@ impl Driver {
                 Decision::Accepted(Accepted { content }) => {
                     sse::data(&events::diff_accepted(&path, content))
                 }
-                Decision::Rejected | Decision::RejectedWithReason(_) => {
+                Decision::Rejected | Decision::Undecided | Decision::RejectedWithReason(_) => {
                     sse::data(&events::diff_rejected(&path))
                 }
             });

@@ -79,7 +79,7 @@ fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
             let message = |text: &str| Json::new(&ide::diff_accepted(path, text));
             Json::with_text(text.clone(), Depth::String, message)
         }
-        Decision::Rejected => Json::new(&ide::diff_rejected(path)),
+        Decision::Rejected | Decision::Undecided => Json::new(&ide::diff_rejected(path)),
     };
     message.into_event()
 }

@@ -67,7 +67,7 @@ impl Ledger {
                 self.open.insert(path, diff);
                 continue;
             }
-            self.queue_decision(&diff, path, Decision::Rejected);
+            self.queue_decision(&diff, path, Decision::Undecided);
             self.end(diff, Outcome::Rejected);
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();

@@ -222,7 +222,7 @@ impl Ledger {
             if earlier.asker == asker {
                 self.settle(asker, earlier.id);
             } else {
-                self.queue_decision(&earlier, Arc::clone(path), Decision::Rejected);
+                self.queue_decision(&earlier, Arc::clone(path), Decision::Undecided);
             }
             self.end(earlier, Outcome::Replaced);
         }
@@ -395,7 +395,9 @@ impl Ledger {
         let record = match sent {
             Decision::Accepted(accepted) => Record::Accepted(diff.id, accepted),
             // The next process has no text that stands for a rejection.
-            Decision::Rejected | Decision::RejectedWithReason(_) => Record::Rejected(diff.id),
+            Decision::Rejected | Decision::Undecided | Decision::RejectedWithReason(_) => {
+                Record::Rejected(diff.id)
+            }
         };
         self.record_for(diff.asker, record);
         self.effects.push(Effect::Decided(diff.asker, path, decision));

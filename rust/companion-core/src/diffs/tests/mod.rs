@@ -89,6 +89,7 @@ impl Book {
                 Some(format!("{} rejected with a reason {}", name(to), &**text))
             }
             Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
+            Effect::Decided(to, _, Decision::Undecided) => Some(format!("{} undecided", name(to))),
             Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
             Effect::Ask(_, EditorCommand::Close(_, reason)) => {
                 Some(if reason.takes_text() { "close" } else { "abandon" }.to_owned())
@@ -168,7 +169,7 @@ fn another_client_replaces_a_diff_and_its_asker_is_notified() {
     let mut book = Book::new();
     let (first, _) = book.open(book.a);
     let (second, effects) = book.open(book.b);
-    assert_eq!(book.describe(&effects), ["a rejected", "1 Replaced"]);
+    assert_eq!(book.describe(&effects), ["a undecided", "1 Replaced"]);
     assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
     let effects = book.ledger.completed(first, None);
     assert_eq!(book.describe(&effects), ["open"]);
@@ -312,7 +313,7 @@ fn stopping_rejects_what_is_open_and_answers_every_call() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
     let effects = book.ledger.stop(false);
-    assert_eq!(book.describe(&effects), ["a rejected", "1 Rejected"]);
+    assert_eq!(book.describe(&effects), ["a undecided", "1 Rejected"]);
     assert_eq!(*answer(&effects, call), Answer::Opened);
     let (call, effects) = book.open(book.a);
     assert_eq!(effects.len(), 1);

@@ -82,7 +82,7 @@ fn the_next_diff_of_a_path_waits_until_the_first_view_shows() {
     let (_, effects) = book.open(book.a);
     assert_eq!(book.describe(&effects), ["1 Replaced"]);
     let (third, effects) = book.open(book.b);
-    assert_eq!(book.describe(&effects), ["a rejected", "2 Replaced"]);
+    assert_eq!(book.describe(&effects), ["a undecided", "2 Replaced"]);
     let (accept, effects) = book.request_decision(true);
     assert!(effects.is_empty());
     let effects = book.ledger.completed(first, None);

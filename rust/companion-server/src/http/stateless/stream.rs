@@ -75,10 +75,7 @@ impl StatelessStream {
                     let end = Complete::of_subscription(self.id.clone(), SERVER);
                     sse::data(&Response::new(&self.id, end)).into()
                 }
-                Some(Awaited::Decision { .. }) => {
-                    let error = ErrorObject::new(code::SERVER_ERROR, "The companion has ended.");
-                    sse::data(&ErrorResponse::new(Some(&self.id), error)).into()
-                }
+                Some(Awaited::Decision { .. }) => self.undecided(),
                 None => Json::default(),
             },
         }
@@ -92,8 +89,16 @@ impl StatelessStream {
                 Json::with_text(text, Depth::String, response)
             }
             Decision::Rejected => self.response(DiffDecision::Rejected),
+            Decision::Undecided => return self.undecided(),
         };
         response.into_event()
+    }
+
+    /// The event of a proposal that has ended without a decision.
+    fn undecided(&self) -> Json {
+        let message = "The proposal has ended without a decision of the user.";
+        let error = ErrorObject::new(code::SERVER_ERROR, message);
+        sse::data(&ErrorResponse::new(Some(&self.id), error)).into()
     }
 
     fn response(&self, decision: DiffDecision<'_>) -> Json {

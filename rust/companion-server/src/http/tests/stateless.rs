@@ -56,3 +56,21 @@ async fn another_client_gets_comments() {
     let mut stream = propose(&rig, json!({})).await;
     assert_eq!(stream.block().await.unwrap(), ":");
 }
+
+#[tokio::test]
+async fn an_end_that_is_no_decision_of_the_user_is_an_error() {
+    let rig = Rig::start();
+    let mut replaced = propose(&rig, json!({})).await;
+    rig.open(&rig.initialize().await, "/a").await;
+    let mut rejected = propose(&rig, json!({})).await;
+    rig.reject("/a");
+    let mut stopped = propose(&rig, json!({})).await;
+    rig.shut_down().await;
+    let message = async |stream: &mut Stream| stream.any_message().await.unwrap();
+    let result = &message(&mut rejected).await["result"];
+    assert_eq!(result["structuredContent"]["decision"], "rejected");
+    for stream in [&mut replaced, &mut stopped] {
+        let error = message(stream).await["error"]["message"].take();
+        assert_eq!(error, "The proposal has ended without a decision of the user.");
+    }
+}
