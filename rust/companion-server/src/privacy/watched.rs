@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::read_link;
 use std::io;
+use std::iter::successors;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use crate::runtime::ThreadGuard;
 
 /// The most watched folders.
 const MAX_FOLDERS: usize = 256;
+
+/// The most links that are followed from one to the next, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// The interval of scans if the system can't watch all folders. Other programs may have used up all
 /// watches, and a folder may appear or disappear.
@@ -50,13 +54,14 @@ impl Watched {
     ) -> bool {
         let paths = scan.watched_paths();
         let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
+        let are_all = folders.len() <= MAX_FOLDERS;
         let folders: BTreeSet<_> =
             folders.into_iter().take(MAX_FOLDERS).map(PathBuf::from).collect();
         let now = Instant::now();
         if folders == self.folders && self.again.is_none_or(|again| now < again) {
             return false;
         }
-        self.again = None;
+        self.again = (!are_all).then(|| now + POLL_INTERVAL);
         if folders.is_empty() {
             self.watch = None;
         } else if let Err(error) = self.watch(privacy, scan, &folders, alive) {
@@ -75,12 +80,12 @@ impl Watched {
         folders: &BTreeSet<PathBuf>,
         alive: Option<&ThreadGuard>,
     ) -> io::Result<()> {
-        // If an ignore file is a link, its rules change with the target, in another folder.
+        // If an ignore file is a link, its rules change with each target, in other folders.
         let is_in = |file: &&PathBuf| file.parent().is_some_and(|folder| folders.contains(folder));
         let linked: Vec<_> = scan
             .files()
             .filter(is_in)
-            .filter_map(|file| Some(file.with_file_name(read_link(file).ok()?)))
+            .flat_map(|file| successors(target(file), target).take(MAX_LINKS))
             .collect();
         let of_linked = linked.iter().filter_map(|file| file.parent()).map(PathBuf::from);
         let folders: BTreeSet<_> = folders.iter().cloned().chain(of_linked).collect();
@@ -96,4 +101,9 @@ impl Watched {
         let roots = scan.roots.iter().flat_map(Root::places).cloned().collect();
         self.watch.insert(Watch::start(names, on_change)?).add_within(&roots, &folders)
     }
+}
+
+/// The path that a link names.
+fn target(link: &PathBuf) -> Option<PathBuf> {
+    Some(link.with_file_name(read_link(link).ok()?))
 }

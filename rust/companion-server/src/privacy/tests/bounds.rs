@@ -130,3 +130,20 @@ fn names_are_compared_as_the_system_does() {
         assert_eq!(same, expected, "{one} {other}, {case_counts}");
     }
 }
+
+#[test]
+fn folders_beyond_those_that_are_watched_are_looked_at_from_time_to_time() {
+    let deep = |name: &str| format!("project/{name}{}/a", "/d".repeat(150));
+    let scene = Scene::new(&[(&deep("a"), ""), (&deep("b"), "")]);
+    let mut watched = Watched::default();
+    let mut again = |paths: &[&str]| {
+        let mut scan = scene.privacy.scan();
+        for path in paths {
+            assert!(!scan.is_private(&scene.at(&deep(path))).unwrap());
+        }
+        watched.follow(&scene.privacy, &scan, None);
+        watched.again()
+    };
+    assert_eq!(again(&["a"]), None);
+    assert!(again(&["a", "b"]).is_some());
+}

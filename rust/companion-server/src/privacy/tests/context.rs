@@ -99,9 +99,15 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
 #[cfg(unix)]
 #[tokio::test]
 async fn rules_that_a_link_leads_to_are_followed() {
-    for (target, there) in [("project/.gitignore", ".gitignore"), ("other/rules", "../other/rules")]
-    {
-        let mut client = Client::new(&[(KEY, ""), (TEXT, ""), (target, "")]).await;
+    for (target, there) in [
+        ("project/.gitignore", ".gitignore"),
+        ("other/rules", "../other/rules"),
+        ("other/rules", "../third/link"),
+    ] {
+        let files = [(KEY, ""), (TEXT, ""), (target, ""), ("third/a", "")];
+        let mut client = Client::new(&files).await;
+        let link = client.scene.base.join("third/link");
+        std::os::unix::fs::symlink("../other/rules", link).unwrap();
         std::os::unix::fs::symlink(there, client.scene.base.join(RULES)).unwrap();
         client.focus(TEXT);
         client.focus(KEY);
