@@ -20,12 +20,18 @@ pub struct AllowedHost {
 }
 
 impl AllowedHost {
-    /// Whether `value`, from a `Host` header, means this host.
+    /// Makes the host `name`, in lower case, an IPv6 address in brackets, with this port alone.
+    pub fn at(name: &str, port: u16) -> Self {
+        Self { host: name.to_owned(), port: format!(":{port}") }
+    }
+
+    /// Whether `value`, from a `Host` header, means this host. Clients leave out the default port.
     pub fn is(&self, value: &[u8]) -> bool {
         let Some((host, port)) = value.split_at_checked(self.host.len()) else { return false };
         host.eq_ignore_ascii_case(self.host.as_bytes())
             && match self.port.as_str() {
                 "" => is_port(port),
+                ":80" if port.is_empty() => true,
                 wanted => port == wanted.as_bytes(),
             }
     }
@@ -42,7 +48,7 @@ fn is_port(text: &[u8]) -> bool {
 
 impl From<SocketAddr> for AllowedHost {
     fn from(address: SocketAddr) -> Self {
-        Self { host: in_url(address.ip()), port: format!(":{}", address.port()) }
+        Self::at(&in_url(address.ip()), address.port())
     }
 }
 

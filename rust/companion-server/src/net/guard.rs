@@ -11,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use companion_protocol::settings::AllowedHost;
 
+/// The begin of `Authorization`. Its case does not matter (RFC 9110 §11.1).
+const SCHEME: &[u8] = b"Bearer ";
+
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -28,15 +31,13 @@ pub(crate) struct Endpoint {
     pub(crate) port: u16,
     /// Stop accepting connections here.
     pub(crate) closing: CancellationToken,
-    /// The usual values of `Host`, in lower case and with port.
-    usual: Vec<String>,
-    more: Vec<AllowedHost>,
-    authorization: Vec<u8>,
+    hosts: Vec<AllowedHost>,
+    token: String,
 }
 
 impl Endpoint {
-    /// Besides the usual values of `Host`, the guard accepts `more`. The endpoint closes at the latest when
-    /// `stopping` is cancelled.
+    /// Besides the usual values of `Host`, the guard accepts `more`. The endpoint closes at the latest
+    /// when `stopping` is cancelled.
     pub(crate) fn new(
         port: u16,
         token: &str,
@@ -44,12 +45,12 @@ impl Endpoint {
         stopping: &CancellationToken,
     ) -> Self {
         let usual = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
+        let usual = usual.map(|name| AllowedHost::at(name, port));
         Self {
             port,
             closing: stopping.child_token(),
-            usual: usual.into_iter().map(|host| format!("{host}:{port}")).collect(),
-            more: more.to_vec(),
-            authorization: format!("Bearer {token}").into_bytes(),
+            hosts: usual.iter().chain(more).cloned().collect(),
+            token: token.to_owned(),
         }
     }
 
@@ -66,14 +67,16 @@ impl Endpoint {
             return Err(Refusal::Host);
         }
         let authorization = only(&head.headers, &AUTHORIZATION).map(HeaderValue::as_bytes);
-        let authorized = authorization
-            .is_some_and(|value| bool::from(value.ct_eq(self.authorization.as_slice())));
+        let token = authorization
+            .and_then(|value| value.split_at_checked(SCHEME.len()))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(SCHEME))
+            .map(|(_, token)| token);
+        let authorized = token.is_some_and(|token| bool::from(token.ct_eq(self.token.as_bytes())));
         if authorized { Ok(()) } else { Err(Refusal::Token) }
     }
 
     fn knows(&self, host: &[u8]) -> bool {
-        self.usual.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(host))
-            || self.more.iter().any(|known| known.is(host))
+        self.hosts.iter().any(|known| known.is(host))
     }
 }
 
@@ -81,4 +84,28 @@ impl Endpoint {
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+
+    use super::*;
+
+    #[test]
+    fn clients_leave_out_the_default_port() {
+        let listened = "172.17.0.1:80".parse::<std::net::SocketAddr>().unwrap();
+        let allowed = [listened.into(), "build-box:80".parse().unwrap()];
+        let check = |port, host: &str| {
+            let endpoint = Endpoint::new(port, "x", &allowed, &CancellationToken::new());
+            let request = Request::builder().header(HOST, host).header(AUTHORIZATION, "Bearer x");
+            endpoint.check(&request.body(()).unwrap().into_parts().0)
+        };
+        for host in ["127.0.0.1", "LocalHost", "[::1]", "172.17.0.1", "build-box"] {
+            assert_eq!(check(80, host), Ok(()), "{host}");
+            assert_eq!(check(80, &format!("{host}:80")), Ok(()), "{host}");
+            assert_eq!(check(80, &format!("{host}:81")), Err(Refusal::Host), "{host}");
+        }
+        assert_eq!(check(81, "127.0.0.1"), Err(Refusal::Host));
+    }
 }

@@ -119,7 +119,6 @@ fn a_token_is_right_as_a_whole_or_not_at_all() {
         "Bearer".to_owned(),
         "Bearer ".to_owned(),
         token.clone(),
-        format!("bearer {token}"),
         format!("Bearer  {token}"),
         format!("Bearer {token}0"),
         format!("Bearer {}", &token[1..]),
@@ -138,6 +137,13 @@ fn a_token_is_right_as_a_whole_or_not_at_all() {
         // The token does not count in a header that others may see.
         let elsewhere = format!("{head}cookie: token={token}\r\nx-token: {token}\r\n\r\n");
         assert_status(&rig.exchange(elsewhere), "401", "elsewhere");
+    }
+    // RFC 9110 §11.1: the case of the scheme does not matter.
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        let head =
+            format!("DELETE /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n");
+        let reply = rig.exchange(format!("{head}authorization: {scheme} {token}\r\n\r\n"));
+        assert_status(&reply, "400", scheme);
     }
     let query = format!(
         "GET /mcp?token={token}&access_token={token} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\

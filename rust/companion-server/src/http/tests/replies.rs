@@ -85,7 +85,7 @@ async fn the_guard_refuses_in_order_before_all_else() {
     x.send("no token", "PATCH", "/x", &host, "").await;
     let wrong = format!("{host}|authorization: Bearer {TOKEN}x");
     x.send("a wrong token", "POST", "/mcp", &wrong, PING).await;
-    let scheme = format!("{host}|authorization: bearer {TOKEN}");
+    let scheme = format!("{host}|authorization: Basic {TOKEN}");
     x.send("another scheme", "POST", "/mcp", &scheme, PING).await;
     x.send("two tokens", "POST", "/mcp", &format!("{host}|{token}|{token}"), PING).await;
     insta::assert_snapshot!(x.text);
