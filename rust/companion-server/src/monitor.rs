@@ -1,8 +1,8 @@
 //! Keeps the watchers of `GET /events`, and queues the notifications that others publish.
 //!
 //! `driver` and `context` make the notifications, for people who watch with curl.
-//! A watcher must never hold up a client. A slow watcher misses notifications, and sees only the
-//! beginning of a very long one.
+//! A watcher must never hold up a client. A slow watcher misses notifications, and each watcher misses
+//! those that are longer than the queue.
 
 use std::task::{Context, Poll, ready};
 
@@ -17,9 +17,6 @@ use crate::net::sse;
 /// is being sent.
 const MAX_QUEUED: usize = 64;
 const MAX_QUEUED_BYTES: usize = 4 << 20;
-
-/// The bytes that a watcher sees of a notification that is longer than the whole queue.
-const MAX_SHOWN: usize = 500;
 
 /// All watchers.
 #[derive(Default)]
@@ -56,7 +53,7 @@ impl Monitors {
         }
         let (sender, events) = mpsc::channel(MAX_QUEUED);
         let watcher = Watcher { sender, queued: HeldBytes::default() };
-        watcher.send(shortened(first));
+        watcher.send(first);
         watchers.push(watcher);
         Some(MonitorStream { events, share_of_last: None })
     }
@@ -68,7 +65,7 @@ impl Monitors {
         if watchers.is_empty() {
             return;
         }
-        let event = shortened(event());
+        let event = event();
         for watcher in &*watchers {
             watcher.send(event.clone());
         }
@@ -86,16 +83,6 @@ impl Monitors {
     pub(crate) fn end(&self) {
         self.watchers.lock().clear();
     }
-}
-
-/// Makes a comment in place of a notification that is too long. People read it and programs skip
-/// it; a program would take a shortened event for the whole one.
-fn shortened(event: Bytes) -> Bytes {
-    if event.len() <= MAX_QUEUED_BYTES {
-        return event;
-    }
-    let beginning = String::from_utf8_lossy(&event[..MAX_SHOWN]);
-    format!(": {} bytes, which begin with {beginning}\n\n", event.len()).into()
 }
 
 /// The body of `GET /events`.

@@ -70,15 +70,17 @@ impl Body for ReplyBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let body = self.get_mut();
-        if let Self::Later(answer) = body {
-            *body = Self::Json(ready!(answer.as_mut().poll(cx)));
-        }
         let next = match body {
             Self::Json(json) => json.next(),
             Self::Events(events) => ready!(events.poll_next(cx)),
             Self::Stateless(stream) => ready!(stream.poll_next(cx)),
             Self::Monitor(monitor) => ready!(monitor.poll_next(cx)),
-            Self::Later(_) => None,
+            Self::Later(answer) => {
+                let mut json = ready!(answer.as_mut().poll(cx));
+                let first = json.next();
+                *body = Self::Json(json);
+                first
+            }
         };
         Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }

@@ -149,23 +149,6 @@ async fn a_watcher_that_is_sent_a_long_text_misses_what_would_pile_up_behind_it(
 }
 
 #[tokio::test]
-async fn of_a_text_that_is_too_long_a_watcher_sees_the_beginning() {
-    let rig = Rig::start();
-    let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
-    events.block().await.unwrap();
-    let session = rig.initialize().await;
-    rig.open(&session, "/a").await;
-    accept(&rig, &"é".repeat(3 << 20));
-    let comment = events.block().await.unwrap();
-    assert!(comment.starts_with(": 6291"), "{comment:.100}");
-    assert!(comment.len() < 1_000 && comment.lines().count() == 1, "{comment:.100}");
-    assert!(comment.contains("/ide/diffAccepted") && comment.contains("\"/a\""), "{comment:.300}");
-    rig.open(&session, "/a").await;
-    accept(&rig, "next");
-    assert_eq!(events.message().await.unwrap()["params"]["content"], "next");
-}
-
-#[tokio::test]
 async fn a_request_does_not_wait_until_every_client_has_the_context() {
     let rig = Arc::new(Rig::start());
     let count = Arc::new(AtomicUsize::new(0));
