@@ -85,6 +85,9 @@ impl Hooks {
         if event.is_command {
             let files = self.files_of_command(&event.session).await;
             let files = self.snapshots(files).await;
+            if !self.context.is_shared() {
+                return None; // the setting has changed meanwhile
+            }
             if let Some(prompt) = self.begin_call(event, event.command, files) {
                 self.report_command(&prompt, true);
             }
@@ -92,6 +95,9 @@ impl Hooks {
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
         let file = self.snapshot(path).await;
+        if !self.context.is_shared() {
+            return None;
+        }
         self.begin_call(event, None, vec![file.clone()]);
         Some(file)
     }
@@ -121,6 +127,9 @@ impl Hooks {
         let prompt = if let Some(command) = event.command {
             let files = self.changes().calls.files_of_command(event.agent(), command);
             let after = self.snapshots(files).await;
+            if !self.context.is_shared() {
+                return self.end_calls(&event.session);
+            }
             let undone = self.undone_reverts(&event.session, &after);
             let (prompt, ended) = {
                 let mut changes = self.changes();
@@ -137,6 +146,9 @@ impl Hooks {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
                 let after = self.snapshot(path).await;
+                if !self.context.is_shared() {
+                    return self.end_calls(&event.session);
+                }
                 let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
                 let original = event.original.clone();
                 let prompt = self.changes().edited(event.agent(), original, after);

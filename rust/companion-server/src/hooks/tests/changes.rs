@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use companion_protocol::editor::{ChangeKind, ChangedPaths, CliChanged, Hunk};
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -133,6 +134,46 @@ async fn a_project_that_shares_nothing_has_no_list() {
     scene.prompt("Write").await;
     scene.write("new").await;
     assert!(scene.rig.received().changes.is_empty());
+}
+
+#[tokio::test]
+async fn no_change_is_listed_if_the_user_stops_sharing_after_the_question() {
+    for is_shared in [true, false] {
+        let (scene, _) = Scene::start_changed().await;
+        let reply = scene.rig.send("GET", "/changes", &[], "").await;
+        scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+        let list = reply.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(!list.is_empty(), is_shared);
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_is_being_read_when_the_user_stops_sharing_is_not_kept() {
+    for (is_shared_before, is_shared_after) in [(true, true), (false, true), (true, false)] {
+        let scene = Scene::start().await;
+        let hooks = &scene.rig.parts.hooks;
+        let share = |is_shared| scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+        let read = async |event, is_shared| {
+            let reading = hooks.reading.turn().await;
+            let change = async {
+                share(is_shared);
+                drop(reading);
+            };
+            tokio::join!(scene.hook(event, Scene::tool("write_file")), change);
+        };
+        scene.prompt("Write").await;
+        read("BeforeTool", is_shared_before).await;
+        share(true);
+        std::fs::write(scene.path(), "new").unwrap();
+        read("AfterTool", is_shared_after).await;
+        if !is_shared_after {
+            assert!(scene.rig.received().changes.iter().all(|of| of.files.is_empty()));
+            continue;
+        }
+        let changed = scene.changed(|of| of.files.len() == 1).await;
+        let texts = hooks.changed_texts("cli", changed.prompt, &scene.path());
+        assert_eq!(texts.is_some_and(|texts| texts.before.is_some()), is_shared_before);
+    }
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::net::json::Json;
 
 impl Hooks {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
-    /// of one for which the disk can't say that. Empty if the server ends.
+    /// of one for which the disk can't say that. Empty if the server ends, or if the user stops sharing meanwhile.
     pub(crate) async fn list_changes(&self) -> Json {
         let turn = self.listing.turn().await;
         let mut prompts = self.changes().listed();
@@ -44,7 +44,8 @@ impl Hooks {
             let prompts = prompts.map(|(of, texts)| with_diffs(of, texts, &relative)).collect();
             Json::new(&ChangeList { version: VERSION, prompts })
         };
-        turn.run(compare).await.unwrap_or_default()
+        let list = turn.run(compare).await.unwrap_or_default();
+        if self.context.is_shared() { list } else { Json::default() }
     }
 
     fn relative_path(&self, path: &str) -> String {
