@@ -29,6 +29,15 @@ export class ScriptedCompanion {
     return companion;
   }
 
+  /** Returns the variables of a terminal that lead a hook to it. */
+  env(sandbox) {
+    return {
+      GEMINI_CLI_IDE_SERVER_PORT: String(this.port),
+      GEMINI_CLI_IDE_AUTH_TOKEN: 'token',
+      GEMINI_CLI_IDE_WORKSPACE_PATH: sandbox.project,
+    };
+  }
+
   /** Listens, after a stop on the former port. */
   async listen() {
     this.#server = http.createServer((request, response) => this.#take(request, response));

@@ -124,7 +124,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
   test('by something at the companion’s port that never answers', async (t) => {
     const sandbox = Sandbox.of(t);
     const companion = await ScriptedCompanion.start(sandbox);
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const env = companion.env(sandbox);
     const input = edit(sandbox.file('a.json', '{'));
     await quiet(sandbox, input, { env });
     await quiet(sandbox, input, { env });
@@ -139,7 +139,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     const sandbox = Sandbox.of(t);
     const companion = await ScriptedCompanion.start(sandbox);
     companion.isAlive = true;
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const env = companion.env(sandbox);
     const input = edit(sandbox.file('a.json', '{'));
     for (let count = 0; count < 2; count++) {
       assert.deepEqual(await hook(sandbox, 'after-tool', input, { env }), NOTHING);
@@ -150,7 +150,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
   test('by a companion that reads a large event slowly', async (t) => {
     const sandbox = Sandbox.of(t);
     const companion = await ScriptedCompanion.start(sandbox);
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const env = companion.env(sandbox);
     const tool_input = { file_path: 'a.json', content: 'x'.repeat(1 << 20) };
     const input = beforeEdit('a.json', { tool_input });
     for (let count = 0; count < 2; count++) {
@@ -186,7 +186,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'));
     await quiet(sandbox, input, { args: ['--workspace', '/no/such/folder'] });
-    await quiet(sandbox, input, { args: ['--port', '9'] });
+    await quiet(sandbox, input, { args: ['--port', '9', '--token-file', '/no/such/file'] });
   });
 
   test('by a user who keeps problems private', async (t) => {

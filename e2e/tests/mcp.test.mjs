@@ -130,8 +130,7 @@ describe('without an editor', { concurrency: 3 }, () => {
 
   test('a silent program at its port does not delay a CLI', async (t) => {
     const sandbox = Sandbox.of(t);
-    const { port } = await ScriptedCompanion.start(sandbox);
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
+    const env = (await ScriptedCompanion.start(sandbox)).env(sandbox);
     const mcp = await Mcp.start(sandbox, { env });
     assert.equal((await mcp.tools()).length, 1);
     assert.match((await mcp.ask({})).error, /took the connection but did not answer in time\)$/);

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_client::discover::{Candidate, Connection, Environment, Plan, Token, validate};
+use companion_client::discover::{Candidate, Connection, Environment, HERE, Plan, Token, validate};
 use companion_client::http::{Endpoint, Error, Stage, probe};
 use companion_platform::Platform;
 use companion_protocol::profile::{ClientProfile, Naming};
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
-
-/// The address of this machine.
-const HERE: &str = "127.0.0.1";
 
 /// The time for a companion to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -86,30 +83,32 @@ impl Running {
     fn of_file(environment: &Environment, candidate: &Candidate) -> Option<Self> {
         let workspace_path = roots(environment, candidate.connection.as_ref()?)?;
         let file = Some(candidate.path.clone());
-        Self::new(environment, candidate.address()?, workspace_path, candidate.ide_pid, file)
+        let (port, token) = candidate.address()?;
+        let address = (port, token?);
+        Some(Self::new(environment, address, workspace_path, candidate.ide_pid, file))
     }
 
     fn of_variables(environment: &Environment) -> Option<Self> {
-        let roots = environment.set(environment.profile.variables.workspace_path)?.to_owned();
-        validate(environment.profile.roots, Some(&roots), &environment.cwd).ok()?;
-        Self::new(environment, environment.address()?, roots, environment.named_ide_process(), None)
+        let roots = environment.workspace()?.to_owned();
+        let ide_pid = environment.named_ide_process();
+        Some(Self::new(environment, environment.address()?, roots, ide_pid, None))
     }
 
     fn new(
         environment: &Environment,
-        (port, token): (u16, Option<Token>),
+        (port, token): (u16, Token),
         workspace_path: String,
         ide_pid: Option<u32>,
         file: Option<PathBuf>,
-    ) -> Option<Self> {
-        Some(Self {
-            endpoint: Endpoint::new(HERE, port, Some(token?)),
+    ) -> Self {
+        Self {
+            endpoint: Endpoint::new(HERE, port, Some(token)),
             workspace_path,
             ide_pid,
             file,
             in_container: environment.container.is_some(),
             profile: environment.profile,
-        })
+        }
     }
 
     /// Returns the variables for a terminal on the companion's machine.

@@ -9,6 +9,7 @@ mod doctor;
 mod env;
 mod logging;
 mod mcp;
+mod other_project;
 mod setup;
 mod unreadable;
 mod untaken;

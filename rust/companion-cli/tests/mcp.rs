@@ -44,6 +44,7 @@ fn the_users_arguments_outweigh_those_of_the_clients_bridge() {
     let rule = format!("/work={}", companion.project.display());
     for (args, is_found) in [(vec!["mcp"], false), (vec!["mcp", "--map", &rule], true)] {
         let mut mcp = companion.command(&args);
+        mcp.env("GEMINI_CLI_IDE_WORKSPACE_PATH", "/");
         mcp.env("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "gemini-companion");
         mcp.env("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", r#"["bridge", "--workspace", "/"]"#);
         let result = call(mcp, TOOL, &json!({}))["result"].take();

@@ -119,7 +119,7 @@ fn discover(environment: &Environment, folder: Option<&str>) -> Result<Vec<Addre
         None => plan.fitting(),
     };
     let mut found: Vec<_> = files.into_iter().filter_map(Candidate::address).collect();
-    found.extend(environment.address());
+    found.extend(environment.address().map(|(port, token)| (port, Some(token))));
     if found.is_empty() { Err(none_found(&plan, environment, folder)) } else { Ok(found) }
 }
 
@@ -220,11 +220,17 @@ mod tests {
     fn variables_are_for_when_no_file_fits() {
         let dir = tempfile::tempdir().unwrap();
         let mut environment = environment(dir.path(), &[(5, 50, "/home/you")]);
-        environment.vars.insert(GEMINI.variables.port.to_owned(), "70".to_owned());
-        environment
-            .vars
-            .insert(GEMINI.variables.auth_token.unwrap().to_owned(), "token-70".to_owned());
-        assert_eq!(ports(environment, &[]), Ok(vec![70]));
+        let names = &GEMINI.variables;
+        for (name, value) in [
+            (names.port, "70"),
+            (names.auth_token.unwrap(), "token-70"),
+            (names.workspace_path, dir.path().to_str().unwrap()),
+        ] {
+            environment.vars.insert(name.to_owned(), value.to_owned());
+        }
+        assert_eq!(ports(environment.clone(), &[]), Ok(vec![70]));
+        environment.vars.remove(names.auth_token.unwrap());
+        assert!(ports(environment, &[]).is_err(), "no companion accepts it without a token");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
+use companion_client::discover::{Environment, HERE, Stdio, resolve_to_real_path};
 use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
@@ -79,11 +79,13 @@ impl FindArgs {
     /// Returns these arguments. If none is set, returns those of the bridge that a client would
     /// start here, because only the bridge may reach the companion.
     pub(crate) fn or_of_bridge(self) -> Self {
+        let Ok(here) = current_folder() else { return self };
         if self != Self::default() {
             return self;
         }
         let of_bridge = |profile| {
-            let client = Environment::with_vars(profile, vars(), PathBuf::new());
+            let client = Environment::with_vars(profile, vars(), here.clone());
+            client.workspace()?;
             arguments_of_bridge(&client.stdio()?)
         };
         profile::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
@@ -160,8 +162,8 @@ pub(crate) enum Parent {
 /// client does not pass on the variables of that choice.
 fn hosts(environment: &Environment) -> Vec<String> {
     let mut hosts = vec![environment.hosts()[0].to_owned()];
-    if hosts[0] != "127.0.0.1" {
-        hosts.push("127.0.0.1".to_owned());
+    if hosts[0] != HERE {
+        hosts.push(HERE.to_owned());
     }
     hosts
 }

@@ -10,7 +10,7 @@ use companion_platform::{
 use companion_protocol::profile::{Base, ClientProfile, Folder, Naming, Surroundings};
 
 use super::ide_process::ide_process;
-use super::{Stdio, Token};
+use super::{Stdio, Token, port, validate};
 
 /// The inputs of the client's decisions. Tests and callers can set each of them, for an environment
 /// other than this process's.
@@ -34,8 +34,8 @@ pub struct Environment {
     pub container: Option<&'static str>,
 }
 
-/// This machine, or this container.
-const HERE: &str = "127.0.0.1";
+/// The address of this machine, or of this container.
+pub const HERE: &str = "127.0.0.1";
 
 /// The machine that runs this container.
 const HOST: &str = "host.docker.internal";
@@ -112,9 +112,18 @@ impl Environment {
         Some(self.var(self.profile.variables.auth_token?)?.to_owned().into())
     }
 
-    /// Returns the port and the token of the companion that the variables name.
-    pub fn address(&self) -> Option<(u16, Option<Token>)> {
-        Some((self.set(self.profile.variables.port)?.parse().ok()?, self.token()))
+    /// Returns the workspace that the variable names, if the client's folder is in it. Otherwise the
+    /// other variables are for another project, as after a change of folder in an editor's terminal.
+    pub fn workspace(&self) -> Option<&str> {
+        let workspace = self.set(self.profile.variables.workspace_path)?;
+        validate(self.profile.roots, Some(workspace), &self.cwd).is_ok().then_some(workspace)
+    }
+
+    /// Returns the port and the token of the companion that the variables name for the client's
+    /// folder.
+    pub fn address(&self) -> Option<(u16, Token)> {
+        self.workspace()?;
+        Some((port(self.set(self.profile.variables.port)?)?, self.token()?))
     }
 
     /// Returns the program that the variables name as a companion.

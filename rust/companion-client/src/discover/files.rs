@@ -136,7 +136,7 @@ impl Candidate {
     /// Returns the port and the token of the companion that the file names.
     pub fn address(&self) -> Option<(u16, Option<Token>)> {
         let Connection { port, auth_token, .. } = self.connection.as_ref()?;
-        Some((port.as_deref()?.trim().parse().ok()?, auth_token.clone()))
+        Some((super::port(port.as_deref()?)?, auth_token.clone()))
     }
 
     /// Whether the client's folder is in its workspace, and the client may choose it.

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use companion_protocol::profile::Naming;
 
-pub use environment::Environment;
+pub use environment::{Environment, HERE};
 pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
 pub use ide_process::ide_process_from;
 pub(crate) use workspace::decode_uri_component;
@@ -233,10 +233,15 @@ fn rejected<'a>(
 }
 
 fn http(environment: &Environment, text: &str) -> Vec<Target> {
-    match leading_number(text).and_then(|number| u16::try_from(number).ok()) {
+    match port(text) {
         Some(port) => environment.hosts().iter().map(|host| Target::Http { host, port }).collect(),
         None => vec![Target::BadPort(text.to_owned())],
     }
+}
+
+/// Reads a port as the client does.
+fn port(text: &str) -> Option<u16> {
+    leading_number(text).and_then(|number| u16::try_from(number).ok())
 }
 
 /// Returns the result of JavaScript's `parseInt(text, 10)`, if it is above 0.
