@@ -238,7 +238,7 @@ describe('a bridge', { concurrency: 3 }, () => {
   });
 
   test('resumes its first session after it has started another one', async (t) => {
-    const { bridge, companion, stream } = await openBothEnds(t);
+    const { bridge, companion, stream } = await openBothEnds(t, ['--wait', '1']);
     bridge.sendLine(openDiff(1, '/a'));
     await view(companion);
     await bridge.messages.next(({ id }) => id === 1);
@@ -254,7 +254,8 @@ describe('a bridge', { concurrency: 3 }, () => {
     ended.reply(200);
     const params = { filePath: '/a', content: 'decided meanwhile' };
     write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
-    assert.deepEqual((await bridge.messages.next()).params, params, 'and no rejection before');
+    const end = await bridge.messages.next(({ method }) => method.startsWith('ide/diff'));
+    assert.deepEqual(end.params, params, 'and no rejection before');
   });
 
   /** A client whose openDiff reached the companion, but whose answer was lost. */

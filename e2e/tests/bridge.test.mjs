@@ -147,6 +147,40 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     assert.equal(await client.status(), 'connected');
   });
 
+  test('for longer after a crash, an open proposal waits for its editor, not for another one', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const args = ['--resume', '--keep-proposals'];
+    const companion = await Companion.start(sandbox, { args });
+    const bridge = [...byDiscovery(sandbox), '--log-level', 'debug'];
+    const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, bridge) });
+    const other = await Companion.start(sandbox, { workspace: [sandbox.root] });
+    const file = sandbox.file('a.txt', 'old');
+    const editor = new Editor(companion);
+    const { decision } = await client.propose(editor, file, 'new');
+    await client.closeDiff(`${file}.2`); // by then the first call has been answered
+
+    let end;
+    decision.then((decided) => (end = decided));
+    await companion.kill();
+    // The fifth attempt comes after more than a second.
+    await until('six attempts', () => end || client.log.match(/not connected/g)?.length >= 6);
+    assert.equal(end, undefined);
+    const next = await Companion.start(sandbox, { args });
+    const proposals = [{ diff: editor.diffs.get(file), newContent: 'new' }];
+    assert.equal((await next.request('diff/resume', { proposals })).proposals.length, 1);
+    next.notify('diff/accepted', { filePath: file, content: 'typed' });
+    assert.deepEqual(await decision, accepted('typed'));
+
+    // One that quits has rejected what was open, so nothing waits for it.
+    const { decision: last } = await client.propose(new Editor(next), file, 'last');
+    await next.close();
+    assert.deepEqual(await last, REJECTED);
+    const moved = await client.propose(new Editor(other), file, 'moved');
+    assert.equal(await client.status(), 'connected');
+    await client.resolveDiffFromCli(file, 'rejected');
+    await moved.decision;
+  });
+
   test('while it restarts, the client stays connected and requests wait', async (t) => {
     const window = await openWindowBehindBridge(t, (sandbox) => [
       ...byDiscovery(sandbox),

@@ -118,6 +118,11 @@ impl RelayedDiffs {
         self.find(companion).is_some_and(|diff| diff.state == State::Over)
     }
 
+    /// Returns whether the client waits for a decision.
+    pub(super) fn is_any_waiting(&self) -> bool {
+        self.all.iter().any(|diff| matches!(diff.state, State::Waiting | State::Unsure))
+    }
+
     /// Notes that the client no longer waits. Returns whether the companion may still show the
     /// diff.
     pub(super) fn give_up(&mut self, companion: &str) -> bool {

@@ -36,8 +36,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// send something at least every 300 s.
 const SILENCE: Duration = Duration::from_secs(330);
 
-/// The time for which only the old session is tried. A restarting companion is back by then, so no
-/// other companion replaces it.
+/// The time for which only the old session is tried if no diff waits. A restarting companion is back
+/// by then, so no other companion replaces it.
 const SAME_SESSION_GRACE: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts to connect. It doubles with each attempt, …
@@ -223,7 +223,7 @@ impl Keeper {
         if let Some(known) = known.as_ref() {
             match known.stream().await {
                 Ok(stream) => return Ok(stream),
-                Err(error) if error.is_absence() && away < SAME_SESSION_GRACE => {
+                Err(error) if error.is_absence() && away < self.same_session_grace() => {
                     return Err(error.explain(&known.session.endpoint().authority()));
                 }
                 Err(error) => {
@@ -266,6 +266,17 @@ impl Keeper {
         *self.bridge.session.lock() = Some(session.clone());
         *known = Some(Known { session: session.clone(), last_event_id: None });
         Ok((events, session))
+    }
+
+    /// Returns how long only the old session is tried. A companion that quits in order has rejected
+    /// its diffs. So one whose diffs wait was killed, or it restarts, and its editor still shows them:
+    /// another companion would only reject them.
+    fn same_session_grace(&self) -> Duration {
+        if self.bridge.diffs.lock().is_any_waiting() {
+            self.bridge.reconnect_wait.max(SAME_SESSION_GRACE)
+        } else {
+            SAME_SESSION_GRACE
+        }
     }
 
     /// Relays the stream to the client, and returns the reason for its end.
