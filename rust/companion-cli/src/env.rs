@@ -115,6 +115,9 @@ fn for_sandbox(
              it. A value can't contain a comma"
         );
     }
+    // An earlier run may have added the one for the host's network.
+    let ours = container_marks(profile, true);
+    list.retain(|one| !ours.iter().any(|(name, value)| *one == format!("{name}={value}")));
     for (name, value) in container_marks(profile, host_network) {
         if !list.iter().any(|one| one.split('=').next() == Some(name)) {
             list.push(format!("{name}={value}"));
@@ -172,7 +175,9 @@ mod tests {
         assert_eq!(flags, format!("-m 1g {by_name}"));
         // A second run with the first result changes nothing.
         let again = sandbox(&[("SANDBOX_ENV", &list), ("SANDBOX_FLAGS", &flags)], true);
-        assert_eq!(again, (list, flags));
+        assert_eq!(again, (list.clone(), flags.clone()));
+        let elsewhere = sandbox(&[("SANDBOX_ENV", &list), ("SANDBOX_FLAGS", &flags)], false);
+        assert_eq!(elsewhere, (format!("A=b=c,{ours}"), flags));
         let theirs = sandbox(&[("SANDBOX_ENV", "TERMINAL_EMULATOR=mine")], false);
         assert_eq!(theirs.0, "TERMINAL_EMULATOR=mine");
     }
