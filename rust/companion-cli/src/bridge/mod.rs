@@ -43,7 +43,7 @@ In WSL, with the editor on Windows, if .wslconfig has networkingMode=mirrored:
 
 If not, the companion must listen on this address:
 
-  host=$(ip route show default | cut -d' ' -f3)
+  host=$(ip route show default | head -n1 | cut -d' ' -f3)
 
 Then, in the same terminal, with the value of %TEMP% on Windows as temp:
 

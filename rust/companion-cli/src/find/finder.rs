@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use companion_client::discover::{Candidate, Environment, Plan, Token};
 use companion_client::http::Endpoint;
-use companion_protocol::profile::GEMINI;
 
 use super::mapping::{Mapping, is_within, list};
 
@@ -19,9 +18,9 @@ pub(crate) struct Finder {
 
 #[derive(Debug)]
 pub(super) enum Search {
-    /// A port, and the file with its token. Without a file, the token is in the variable. The file is
-    /// read each time, because a restarted companion may have written another token.
-    Port(u16, Option<PathBuf>),
+    /// A port, and the file with its token. The file is read each time, because a restarted companion
+    /// may have written another token.
+    Port(u16, PathBuf),
     /// The discovery files, and then the environment's variables.
     Discovery {
         /// One for each client that may know the companion.
@@ -52,7 +51,7 @@ impl Finder {
     /// The reason why there is no endpoint.
     pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
         let found = match &self.search {
-            Search::Port(port, file) => vec![(*port, Some(read_token(file.as_deref())?))],
+            Search::Port(port, file) => vec![(*port, Some(read_token(file)?))],
             Search::Discovery { environments, folder } => {
                 discover_all(environments, folder.as_deref())?
             }
@@ -71,20 +70,11 @@ impl Finder {
     }
 }
 
-/// The variable with the token of `--port`.
-pub(super) fn token_variable() -> &'static str {
-    GEMINI.variables.auth_token.expect("its token has a variable")
-}
-
-fn read_token(file: Option<&Path>) -> Result<Token, String> {
-    let (token, source) = if let Some(file) = file {
-        let source = format!("the token file {}", file.display());
-        let token = std::fs::read_to_string(file);
-        (token.map_err(|error| format!("can't read {source}: {error}"))?, source)
-    } else {
-        let name = token_variable();
-        (std::env::var(name).unwrap_or_default(), format!("the variable {name}"))
-    };
+fn read_token(file: &Path) -> Result<Token, String> {
+    let source = format!("the token file {}", file.display());
+    let token =
+        std::fs::read_to_string(file).map_err(|error| format!("can't read {source}: {error}"))?;
+    // PowerShell writes a byte order mark.
     let token = token.trim_start_matches('\u{feff}').trim();
     if token.is_empty() {
         Err(format!("{source} has no token"))
@@ -237,12 +227,11 @@ mod tests {
     fn a_token_file_is_read_each_time() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
-        let search = Search::Port(80, Some(file.clone()));
+        let search = Search::Port(80, file.clone());
         let finder = Finder { hosts: vec!["::1".to_owned()], search };
         assert!(finder.find().unwrap_err().contains("can't read the token file"));
         std::fs::write(&file, "\n").unwrap();
         assert!(finder.find().unwrap_err().contains("has no token"));
-        // PowerShell writes a byte order mark.
         std::fs::write(&file, "\u{feff}the-secret\r\n").unwrap();
         let found = finder.find().unwrap().remove(0);
         assert_eq!(found.token, Some("the-secret".to_owned().into()));

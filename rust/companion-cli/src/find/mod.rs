@@ -15,7 +15,7 @@ use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
 pub(crate) use finder::Finder;
-use finder::{Search, token_variable};
+use finder::Search;
 use mapping::Rule;
 
 use crate::args::{Args, Command};
@@ -44,12 +44,15 @@ pub(crate) struct FindArgs {
     temp_dir: Option<PathBuf>,
 
     /// Port of the companion; disables the search.
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(
+        long,
+        value_name = "PORT",
+        value_parser = clap::value_parser!(u16).range(1..),
+        requires = "token_file"
+    )]
     port: Option<u16>,
 
     /// File with the companion's token, for --port.
-    ///
-    /// The default is the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "port")]
     token_file: Option<PathBuf>,
 
@@ -118,7 +121,7 @@ impl FindArgs {
             Parent::Client | Parent::Shell => Environment::with_vars(&GEMINI, vars(), folder),
         };
         let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
-        let Some(port) = self.port else {
+        let Some((port, file)) = self.port.zip(self.token_file) else {
             let environments = profile::ALL.map(|profile| {
                 let environment = environment.with_profile(profile);
                 match &self.temp_dir {
@@ -128,11 +131,7 @@ impl FindArgs {
             });
             return Ok(Finder::discovery(hosts, environments.to_vec(), &mapping));
         };
-        let variable = token_variable();
-        if self.token_file.is_none() && environment.set(variable).is_none() {
-            return Err(format!("--port needs a token; pass --token-file or set {variable}").into());
-        }
-        Ok(Finder { hosts, search: Search::Port(port, self.token_file) })
+        Ok(Finder { hosts, search: Search::Port(port, file) })
     }
 }
 
@@ -192,8 +191,8 @@ mod tests {
                 "help" | "host" => continue,
                 "log-level" => &["--log-level", "debug"],
                 "map" => &["--map", "/work=/home/me"],
-                "token-file" => &["--port", "7", "--token-file", "x"],
-                "wait" | "port" => &[&format!("--{option}"), "7"],
+                "port" | "token-file" => &["--port", "7", "--token-file", "x"],
+                "wait" => &["--wait", "7"],
                 _ => &[&format!("--{option}"), "/tmp"],
             };
             let args = [&["bridge", "--host", "there"], option_args].concat();

@@ -64,7 +64,7 @@ pub enum Error {
     #[error("the session has ended")]
     SessionEnded,
     /// Any other status.
-    #[error("the server answered {status}: {message}")]
+    #[error("the server answered {status}{}{message}", if message.is_empty() { "" } else { ": " })]
     Status {
         /// The status.
         status: u16,
@@ -163,5 +163,19 @@ impl Error {
                 | Self::SessionEnded
                 | Self::Local(_)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_explained_with_the_servers_message_if_there_is_one() {
+        let text = |message: &str| {
+            Error::of_status(StatusCode::BAD_GATEWAY, message.to_owned()).explain("here:1")
+        };
+        assert_eq!(text("no"), "here:1: the server answered 502: no");
+        assert_eq!(text(""), "here:1: the server answered 502");
     }
 }
