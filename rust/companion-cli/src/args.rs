@@ -62,7 +62,7 @@ impl Args {
             }
             match output::unless_closed(printed) {
                 Err(error) => {
-                    eprintln!("error: can't print: {error}");
+                    output::print_error(&format!("error: can't print: {error}"));
                     ExitCode::FAILURE
                 }
                 Ok(()) => ExitCode::SUCCESS,

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     if let Err(error) = logging::start(args.log_level) {
-        eprintln!("error: can't start the log: {error}");
+        output::print_error(&format!("error: can't start the log: {error}"));
         return ExitCode::FAILURE;
     }
     let result = match args.command {
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            output::print_error(&format!("error: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -18,6 +18,11 @@ pub(crate) fn print_to_reader(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Prints a line on stderr. Nothing else can be done if that can't be written.
+pub(crate) fn print_error(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Takes a closed pipe for success.
 pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     match written {

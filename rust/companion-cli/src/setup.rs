@@ -124,7 +124,9 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     if code == ExitCode::SUCCESS
         && let Some(missing) = args.missing_editor(&editors)
     {
-        eprintln!("{missing}. To name an IDE's folder: gemini-companion setup DIR");
+        output::print_error(&format!(
+            "{missing}. To name an IDE's folder: gemini-companion setup DIR"
+        ));
         return Ok(ExitCode::from(NO_EDITOR));
     }
     Ok(code)
@@ -135,7 +137,7 @@ const NO_EDITOR: u8 = 3;
 
 /// Reports a name that fits no editor, and returns the exit code.
 fn no_editor(why: &str) -> ExitCode {
-    eprintln!("error: {why}. Nothing was changed");
+    output::print_error(&format!("error: {why}. Nothing was changed"));
     ExitCode::from(NO_EDITOR)
 }
 

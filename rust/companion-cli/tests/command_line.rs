@@ -82,6 +82,18 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_that_can_not_be_written_leaves_the_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, code) in [(&["env"][..], 1), (&["setup", "no such editor"], 3)] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = crate::common::program(dir.path());
+        let output = command.args(args).current_dir(&dir).stderr(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+    }
+}
+
 #[test]
 fn a_port_that_is_taken_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

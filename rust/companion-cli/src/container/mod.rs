@@ -71,7 +71,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
         with_companion(args)?
     };
     for note in &prepared.notes {
-        eprintln!("gemini-companion: {note}");
+        output::print_error(&format!("gemini-companion: {note}"));
     }
     if args.print {
         output::print(&shown(&prepared))?;
