@@ -4,14 +4,15 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::common::{program, text};
+use crate::common::{Companion, program, text};
 
 /// Runs doctor for Gemini CLI, and returns its text.
 fn doctor(mut command: Command) -> String {
@@ -30,6 +31,24 @@ fn a_path_with_a_name_that_is_not_unicode_still_has_the_other_folders() {
     command.env("PATH", OsString::from_vec(path)).current_dir(&dir);
     let said = doctor(command);
     assert!(said.contains(&format!("{} starts it", gemini.display())), "{said}");
+}
+
+#[test]
+fn a_folder_that_a_client_reads_as_two_must_be_renamed() {
+    let companion = Companion::start("a:b");
+    let folder = companion.project.join("sub");
+    fs::create_dir(&folder).unwrap();
+    let mut command = companion.command::<&str>(&[]);
+    command.current_dir(&folder);
+    let said = doctor(command);
+    let shown = companion.project.display();
+    assert!(said.contains(&format!("Rename {shown}, and open it again")), "{said}");
+    let mut hook = companion.command(&["hook", "session-start", "--log-level", "info"]);
+    let mut hook = hook.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    hook.stdin.take().unwrap().write_all(b"{}").unwrap();
+    let log = hook.wait_with_output().unwrap().stderr;
+    let expected = format!("Gemini CLI takes {shown} for several folders; rename it");
+    assert!(text(&log).contains(&expected), "{}", text(&log));
 }
 
 #[test]

@@ -129,7 +129,12 @@ fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> S
     if open.is_empty() {
         return format!("no usable discovery file in {dir}; is the editor running?");
     }
-    let folder = folder.map_or(environment.cwd.as_path(), Path::new).display();
+    let folder = folder.map_or(environment.cwd.as_path(), Path::new);
+    if let Some(split) = plan.split_folder(folder) {
+        let name = environment.profile.name;
+        return format!("{name} takes {} for several folders; rename it", split.display());
+    }
+    let folder = folder.display();
     format!("no editor has {folder} open, only {}", open.join(", "))
 }
 

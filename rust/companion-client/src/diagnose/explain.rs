@@ -313,7 +313,14 @@ fn with_variable(platform: Platform, variable: &str, folder: &Path, program: &st
 
 fn other_folder(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
-    let id = facts.environment.profile.id;
+    let ClientProfile { id, name, .. } = facts.environment.profile;
+    if let Some(folder) = facts.plan.split_folder(&facts.environment.cwd) {
+        return vec![format!(
+            "Rename {}, and open it again: {name} takes a {} in a folder's name for the end of the name.",
+            quoted(folder),
+            Platform::CURRENT.list_separator()
+        )];
+    }
     if facts.worktree_of.is_some() {
         advice.push(
             "Let worktrees belong to the project: turn on Include other Git worktrees in the IDE's \

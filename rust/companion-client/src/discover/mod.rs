@@ -16,8 +16,9 @@ mod tests;
 mod workspace;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use companion_platform::Platform;
 use companion_protocol::profile::Naming;
 
 pub use environment::{Environment, HERE};
@@ -138,6 +139,23 @@ impl Plan {
         folders.sort();
         folders.dedup();
         folders
+    }
+
+    /// Returns the folder at or above `cwd` that an editor has open, but that the client reads as several,
+    /// because its name contains the separator of a list.
+    pub fn split_folder<'a>(&self, cwd: &'a Path) -> Option<&'a Path> {
+        let separator = Platform::CURRENT.list_separator();
+        let is_split = |folder: &&Path| {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.contains(separator))
+        };
+        let folder = cwd.ancestors().filter(is_split).last()?;
+        let text = folder.to_str()?;
+        let is_open = |one: &Candidate| {
+            let workspace = one.connection.as_ref().and_then(|one| one.workspace_path.as_deref());
+            workspace.is_some_and(|workspace| workspace.contains(text))
+        };
+        self.search.candidates.iter().any(is_open).then_some(folder)
     }
 
     /// Returns the files whose companions have the client's folder open, the chosen one first.
