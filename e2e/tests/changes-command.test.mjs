@@ -6,7 +6,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { Companion } from '../lib/companion.mjs';
 import { run } from '../lib/doctor.mjs';
+import { Editor } from '../lib/editor.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 
@@ -137,6 +140,38 @@ test('no text of a private file is printed, also of one that became private', as
   assert.deepEqual(await list(sandbox), { code: 1, stdout: '', stderr: silent });
 });
 
+test('the list has the changes that any editor of the folder knows', async (t) => {
+  const { sandbox, companion } = await openWindow(t);
+  const other = await Companion.start(sandbox);
+  new Editor(other); // it answers before each prompt
+  for (const [name, { ready }] of Object.entries({ first: companion, second: other })) {
+    const cli = new HookCli(sandbox, name);
+    const file = sandbox.file(name, 'one\n');
+    await cli.prompt(name, ready.env);
+    await cli.before(file, {}, ready.env);
+    fs.writeFileSync(file, 'two\n');
+    await cli.after(file, {}, ready.env);
+  }
+  const titles = async (options) => {
+    const { stdout } = await run(sandbox, ['changes', '--json'], options);
+    return JSON.parse(stdout).prompts.map(({ title }) => title);
+  };
+  assert.deepEqual(await titles(), ['first', 'second']);
+  const behind = bridgeEnv(sandbox, byDiscovery(sandbox));
+  assert.deepEqual(await titles({ env: behind }), ['first', 'second'], 'behind a bridge');
+  const last = await list(sandbox, '--prompt', 'last');
+  assert.match(last.stdout, /^Prompt 1, [^:]*: second\n[^]*\+two\n$/);
+  const both = await list(sandbox, '--prompt', '1');
+  assert.deepEqual([both.code, both.stdout], [1, ''], 'a patch of both would revert both');
+  assert.match(both.stderr, /^error: 2 editors have this folder open, and each has a prompt 1; close/);
+
+  companion.notify('workspace/shareContext', { share: false });
+  await companion.caughtUp();
+  const rest = await list(sandbox, '--prompt', '1');
+  assert.match(rest.stdout, /^Prompt 1, [^:]*: second\n/);
+  assert.match(rest.stderr, /the list is not complete: Forbidden: the user shares nothing/);
+});
+
 test('an empty list is no error, but a wrong prompt, option or folder is one', async (t) => {
   const { sandbox } = await openWindow(t);
   assert.deepEqual(await list(sandbox), { code: 0, stdout: 'No changes.\n', stderr: '' });
@@ -146,7 +181,7 @@ test('an empty list is no error, but a wrong prompt, option or folder is one', a
     [['--prompt', '7'], 1, /^error: prompt 7 has changed no file, or has left the list; see/],
     [['--prompt', 'first'], 2, /'--prompt <PROMPT>': it is neither a number nor last/],
     [['--stat', '--json'], 2, /cannot be used with/],
-    [['--workspace', sandbox.home], 1, /^error: no companion answers for .* doctor/],
+    [['--workspace', sandbox.home], 1, /^error: no editor has .* open, only /],
     [['--workspace', path.join(sandbox.home, 'none')], 1, /there is no such folder/],
   ]) {
     const { stdout, stderr, ...found } = await list(sandbox, ...args);

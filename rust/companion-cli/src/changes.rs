@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use companion_client::discover::Environment;
-use companion_client::http;
+use companion_client::http::{self, Endpoint, block_on};
 use companion_protocol::changes::{ChangeList, FileChange, PromptChanges, VERSION};
 use companion_protocol::editor::ChangeKind;
 use companion_protocol::ide::log_line;
-use companion_protocol::profile;
+use tokio::task::JoinSet;
 
+use crate::find::{FindArgs, Parent};
 use crate::output;
-use crate::running::Running;
 use crate::serve::folder;
+
+/// The time for a companion to show that it is not suspended.
+const SIGN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The time for a companion to compare all texts.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
@@ -44,7 +46,7 @@ since 1970) and files. Each file has:
 
 /// Print the changes of the CLIs in this folder, by prompt.
 ///
-/// It asks the running companion of the folder, which keeps the list for up to one day. The oldest prompt is
+/// It asks the running companions of the folder, which keep the list for up to one day. The oldest prompt is
 /// first. The output contains the first lines of your prompts and the text of your files, but no text
 /// of a private file.
 ///
@@ -87,8 +89,9 @@ fn selected(text: &str) -> Result<Selected, &'static str> {
 
 /// Prints the changes that all companions of the folder have listed.
 pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let environment = Environment::current(profile::ALL[0], folder(&args.workspace)?);
-    let mut prompts = ask(Running::find_all(&environment, &profile::ALL)?)?;
+    let find = FindArgs::in_folder(folder(&args.workspace)?);
+    let endpoints = find.finder(Parent::Shell)?.find()?;
+    let mut prompts = block_on(ask_all(&endpoints))?;
     prompts.sort_by_key(|prompt| prompt.time);
     if let Some(selected) = args.prompt {
         prompts = select(prompts, selected)?;
@@ -105,30 +108,66 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks each companion once. The CLIs of a folder may have different ones.
-fn ask(companions: Vec<Running>) -> Result<Vec<PromptChanges>, String> {
-    let mut asked = Vec::new();
-    let mut prompts = Vec::new();
-    for companion in companions {
-        let endpoint = companion.endpoint;
-        if asked.contains(&endpoint) {
-            continue;
+/// Asks all companions at the same time. Only one of them has the events of a CLI, but not always the
+/// one that the next CLI would choose.
+async fn ask_all(endpoints: &[Endpoint]) -> Result<Vec<PromptChanges>, Box<dyn Error>> {
+    let companions = endpoints.chunk_by(Endpoint::is_of_same_companion);
+    let mut asked: JoinSet<_> = companions.map(|hosts| ask(hosts.to_vec())).collect();
+    let mut prompts = None;
+    let mut missing = Vec::new();
+    while let Some(answer) = asked.join_next().await {
+        match answer? {
+            Ok(more) => prompts.get_or_insert_with(Vec::new).extend(more),
+            Err(why) => missing.push(why),
         }
-        let list = http::changes(&endpoint, ANSWER_TIMEOUT).map_err(|error| match error {
-            http::Error::Forbidden { message } => message,
-            http::Error::Status { status: 404, .. } => {
-                "the companion is older than this program; restart the editor".to_owned()
-            }
-            error => error.explain(&endpoint.authority()),
-        })?;
-        if list.version != VERSION {
-            return Err("the companion has another version than this program; restart the editor"
-                .to_owned());
-        }
-        prompts.extend(list.prompts);
-        asked.push(endpoint);
+    }
+    // The best reason is that of a companion which runs.
+    missing.sort_by_key(|why| !why.is_notable);
+    let Some(prompts) = prompts else {
+        return Err(missing.swap_remove(0).text.into());
+    };
+    for why in missing.iter().filter(|why| why.is_notable) {
+        log::warn!("the list is not complete: {}", why.text);
     }
     Ok(prompts)
+}
+
+/// Why a companion gives no list.
+struct Missing {
+    text: String,
+    /// Whether the companion may have a list.
+    is_notable: bool,
+}
+
+/// Asks a companion at the first of its hosts where it answers.
+async fn ask(hosts: Vec<Endpoint>) -> Result<Vec<PromptChanges>, Missing> {
+    let mut missing = Missing { text: String::new(), is_notable: false };
+    for endpoint in hosts {
+        let authority = endpoint.authority();
+        let list = match http::hook_senders(&endpoint, SIGN_TIMEOUT).await {
+            Err(error) if error.is_absence() => Err(error),
+            _ => http::changes(&endpoint, ANSWER_TIMEOUT).await,
+        };
+        let (text, is_notable) = match list {
+            Ok(list) if list.version == VERSION => return Ok(list.prompts),
+            Ok(_) => {
+                let why = "has another version than this program; restart the editor";
+                (format!("{authority} {why}"), true)
+            }
+            Err(http::Error::Forbidden { message }) => (message, true),
+            Err(http::Error::Status { status: 404, .. }) => {
+                (format!("{authority} is older than this program; restart the editor"), false)
+            }
+            Err(error @ http::Error::Timeout { .. }) => {
+                (format!("{error}. Its editor may be suspended"), true)
+            }
+            Err(error) => (error.explain(&authority), false),
+        };
+        if is_notable || missing.text.is_empty() {
+            missing = Missing { text, is_notable };
+        }
+    }
+    Err(missing)
 }
 
 fn select(
@@ -139,11 +178,20 @@ fn select(
         Selected::Last => prompts.drain(..prompts.len().saturating_sub(1)).for_each(drop),
         Selected::Number(number) => {
             prompts.retain(|prompt| prompt.prompt == number);
-            if prompts.is_empty() {
-                return Err(format!(
-                    "prompt {number} has changed no file, or has left the list; see \
-                     gemini-companion changes --stat"
-                ));
+            match prompts.len() {
+                0 => {
+                    return Err(format!(
+                        "prompt {number} has changed no file, or has left the list; see \
+                         gemini-companion changes --stat"
+                    ));
+                }
+                1 => {}
+                count => {
+                    return Err(format!(
+                        "{count} editors have this folder open, and each has a prompt {number}; close \
+                         the others, or take the patch from the whole list"
+                    ));
+                }
             }
         }
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use companion_client::discover::{Candidate, Connection, Environment, HERE, Plan, Token, validate};
-use companion_client::http::{Endpoint, Error, Stage, probe};
+use companion_client::http::{Endpoint, Error, Stage, block_on, probe};
 use companion_platform::Platform;
 use companion_protocol::profile::{ClientProfile, Naming};
+use tokio::task::JoinHandle;
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
@@ -34,50 +35,55 @@ pub(crate) struct Running {
 
 impl Running {
     /// Returns the companion that each client would choose, without clients that find none. The
-    /// list is not empty.
+    /// list is not empty. Skips companions that do not answer.
     pub(crate) fn find_all(
         environment: &Environment,
         clients: &[&'static ClientProfile],
-    ) -> Result<Vec<Self>, String> {
-        let found = clients.iter().map(|client| Self::find(&environment.with_profile(client)));
-        let (found, missing): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
-        match missing.into_iter().next() {
-            Some(Err(why)) if found.is_empty() => Err(why),
-            _ => Ok(found.into_iter().flatten().collect()),
+    ) -> Result<Vec<Self>, Box<dyn std::error::Error>> {
+        let possible =
+            |client: &&'static ClientProfile| Self::possible(&environment.with_profile(client));
+        let possible: Vec<_> = clients.iter().map(possible).collect();
+        let (found, silent) = block_on(choose(possible))?;
+        if !found.is_empty() {
+            return Ok(found);
         }
+        let folder = environment.cwd.display();
+        let leads_to_program = |client: &&'static ClientProfile| {
+            let client = environment.with_profile(client);
+            client.workspace().is_some() && client.stdio().is_some()
+        };
+        let why = match silent {
+            Some(authority) => {
+                format!("the companion at {authority} does not answer. Its editor may be suspended")
+            }
+            None if clients.iter().any(leads_to_program) => format!(
+                "no companion answers for {folder}. The CLI connects by a program here, as a bridge; \
+                 run this command where the editor runs"
+            ),
+            None => format!(
+                "no companion answers for {folder}. For the reason, run gemini-companion doctor"
+            ),
+        };
+        Err(why.into())
     }
 
-    /// Finds the companion that a client in the environment's folder would choose. Skips companions
-    /// that do not answer.
-    fn find(environment: &Environment) -> Result<Self, String> {
+    /// Returns the companions that a client in the environment's folder may choose, each at all its
+    /// hosts, the likeliest first.
+    fn possible(environment: &Environment) -> Vec<Self> {
         let plan = Plan::of(environment);
         let files = plan.fitting().into_iter();
         let mut found: Vec<_> = files.filter_map(|one| Self::of_file(environment, one)).collect();
         found.extend(Self::of_variables(environment));
         let mut hosts = vec![HERE];
         hosts.extend(environment.hosts().iter().filter(|host| **host != HERE));
-        let mut silent = None;
-        for mut companion in found {
-            for host in &hosts {
+        let at = |companion: Self| {
+            hosts.iter().map(move |host| {
+                let mut companion = companion.clone();
                 (*host).clone_into(&mut companion.endpoint.host);
-                match probe(&companion.endpoint, ANSWER_TIMEOUT) {
-                    Ok(_) => return Ok(companion),
-                    Err(Error::Timeout { authority, stage: Stage::Answer }) => {
-                        silent.get_or_insert(authority);
-                    }
-                    Err(_) => {}
-                }
-            }
-        }
-        Err(match silent {
-            Some(authority) => {
-                format!("the companion at {authority} does not answer. Its editor may be suspended")
-            }
-            None => format!(
-                "no companion answers for {}. For the reason, run gemini-companion doctor",
-                environment.cwd.display()
-            ),
-        })
+                companion
+            })
+        };
+        found.into_iter().flat_map(at).collect()
     }
 
     fn of_file(environment: &Environment, candidate: &Candidate) -> Option<Self> {
@@ -149,6 +155,42 @@ impl Running {
         variables.extend(pid.map(|(name, pid)| (name, pid.to_string())));
         variables
     }
+}
+
+/// Returns the first of each list that answers, and the address of one that is silent. Each address is
+/// tried once, and all at the same time: one that is suspended answers late.
+async fn choose(
+    possible: Vec<Vec<Running>>,
+) -> Result<(Vec<Running>, Option<String>), Box<dyn std::error::Error>> {
+    let mut attempts: Vec<(Endpoint, JoinHandle<_>)> = Vec::new();
+    for Running { endpoint, .. } in possible.iter().flatten() {
+        if attempts.iter().all(|(other, _)| other != endpoint) {
+            let there = endpoint.clone();
+            let attempt = tokio::spawn(async move { probe(&there, ANSWER_TIMEOUT).await });
+            attempts.push((endpoint.clone(), attempt));
+        }
+    }
+    let mut chosen = Vec::new();
+    let mut silent = None;
+    let mut answers: Vec<(Endpoint, bool)> = Vec::new();
+    for companions in possible {
+        for companion in companions {
+            let is_this = |other: &Endpoint| *other == companion.endpoint;
+            if let Some(at) = attempts.iter().position(|(other, _)| is_this(other)) {
+                let (endpoint, attempt) = attempts.swap_remove(at);
+                let answer = attempt.await?;
+                if let Err(Error::Timeout { authority, stage: Stage::Answer }) = &answer {
+                    silent.get_or_insert_with(|| authority.clone());
+                }
+                answers.push((endpoint, answer.is_ok()));
+            }
+            if answers.iter().any(|(other, answered)| *answered && is_this(other)) {
+                chosen.push(companion);
+                break;
+            }
+        }
+    }
+    Ok((chosen, silent))
 }
 
 /// Returns the roots of the workspace, without the worktrees that the client is not in: a client lets its

@@ -2,7 +2,10 @@
 
 #![cfg(unix)]
 
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::common::{Companion, assert_shows, help, program, text};
 use serde_json::Value;
@@ -15,7 +18,7 @@ const NAMES: [&str; 4] = [
 ];
 
 fn in_container() -> bool {
-    ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| std::path::Path::new(mark).exists())
+    ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists())
 }
 
 #[test]
@@ -91,6 +94,12 @@ fn it_is_for_the_companion_of_a_folder() {
     assert!(elsewhere.stdout.is_empty());
     let expected = format!("error: no companion answers for {}", other.display());
     assert!(text(&elsewhere.stderr).starts_with(&expected), "{}", text(&elsewhere.stderr));
+    let mut behind_a_bridge = companion.command(&["env"]);
+    behind_a_bridge.current_dir(&other).env("GEMINI_CLI_IDE_WORKSPACE_PATH", &other);
+    behind_a_bridge.env("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "gemini-companion");
+    let error = behind_a_bridge.output().unwrap().stderr;
+    let advice = "The CLI connects by a program here, as a bridge; run this command where";
+    assert!(text(&error).contains(advice), "{}", text(&error));
     let there = ["env", "--workspace", companion.project.to_str().unwrap()];
     let output = companion.command(&there).current_dir(&other).output().unwrap();
     assert!(text(&output.stdout).contains(companion.token()));
@@ -105,34 +114,51 @@ fn a_file_that_is_left_over_is_passed_over() {
     // A port below those that systems assign, of the terminal's own process.
     let stale = stale.replace(&companion.ready["port"].to_string(), "1");
     let name = format!("gemini-ide-server-{pid}-1.json");
-    std::fs::write(std::path::Path::new(file).with_file_name(name), stale).unwrap();
+    std::fs::write(Path::new(file).with_file_name(name), stale).unwrap();
     let mut command = companion.command(&["env"]);
     let output = command.env("GEMINI_CLI_IDE_PID", pid.to_string()).output().unwrap();
     assert!(text(&output.stdout).contains(companion.token()), "{}", text(&output.stderr));
 }
 
-#[test]
-fn a_companion_that_does_not_answer_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().canonicalize().unwrap();
-    // It takes connections and sends nothing.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = silent.local_addr().unwrap();
-    let port = address.port();
-    let file =
-        root.join(format!("tmp/gemini/ide/gemini-ide-server-{}-{port}.json", std::process::id()));
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+/// Listens at a port that takes connections and sends nothing, and writes the discovery files of both
+/// clients for it.
+fn suspended(root: &Path) -> TcpListener {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, pid) = (silent.local_addr().unwrap().port(), std::process::id());
     let content = serde_json::json!({
-        "port": port, "workspacePath": root, "authToken": "the-secret",
+        "port": port, "workspacePath": root, "authToken": "the-secret", "ppid": pid,
         "ideInfo": { "name": "a", "displayName": "A" },
     });
-    std::fs::write(file, content.to_string()).unwrap();
+    let gemini = format!("tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json");
+    for file in [gemini, format!(".qwen/ide/{port}.lock")] {
+        let file = root.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content.to_string()).unwrap();
+    }
+    silent
+}
+
+#[test]
+fn companions_that_do_not_answer_are_tried_once_all_at_the_same_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let silent: Vec<_> = (0..3).map(|_| suspended(&root)).collect();
     let mut command = program(&root);
+    let begun = Instant::now();
     let output = command.arg("env").current_dir(&root).output().unwrap();
+    let time = begun.elapsed();
+    assert!(time < Duration::from_secs(6), "one is waited for three seconds: {time:?}");
     assert_eq!(output.status.code(), Some(1));
-    let expected =
-        format!("error: the companion at {address} does not answer. Its editor may be suspended\n");
-    assert_eq!(text(&output.stderr), expected);
+    let named = |one: &&TcpListener| {
+        let address = one.local_addr().unwrap();
+        let error = format!("error: the companion at {address} does not answer. Its editor may be");
+        text(&output.stderr).starts_with(&error)
+    };
+    assert_eq!(silent.iter().filter(named).count(), 1, "{}", text(&output.stderr));
+    for one in &silent {
+        one.set_nonblocking(true).unwrap();
+        assert_eq!(one.incoming().take_while(Result::is_ok).count(), 1);
+    }
 }
 
 #[test]

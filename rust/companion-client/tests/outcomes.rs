@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use companion_client::http::{Endpoint, Error, InitializeResult, Stage, probe};
+use companion_client::http::{self, Endpoint, Error, InitializeResult, Stage, block_on};
 
 /// More than a busy machine needs.
 const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -15,6 +15,10 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion"
 
 fn endpoint(port: u16) -> Endpoint {
     Endpoint::new("127.0.0.1", port, Some("the-secret".to_owned().into()))
+}
+
+fn probe(endpoint: &Endpoint, limit: Duration) -> Result<InitializeResult, Error> {
+    block_on(http::probe(endpoint, limit))
 }
 
 /// Runs `initialize` against a server that answers each request with the next of `replies`. Returns

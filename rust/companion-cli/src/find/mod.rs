@@ -82,16 +82,37 @@ impl FindArgs {
     /// Returns these arguments. If none is set, returns those of the bridge that a client would
     /// start here, because only the bridge may reach the companion.
     pub(crate) fn or_of_bridge(self) -> Self {
-        let Ok(here) = current_folder() else { return self };
-        if self != Self::default() {
-            return self;
+        match current_folder() {
+            Ok(here) if self == Self::default() => Self::of_bridge(&here).unwrap_or(self),
+            _ => self,
         }
-        let of_bridge = |profile| {
-            let client = Environment::with_vars(profile, vars(), here.clone());
+    }
+
+    /// Returns the arguments for a client in `folder`: those of the bridge that it would start, if it
+    /// does.
+    pub(crate) fn in_folder(folder: PathBuf) -> Self {
+        let find = Self::of_bridge(&folder).unwrap_or_default();
+        Self { workspace: find.workspace.or(Some(folder)), ..find }
+    }
+
+    fn of_bridge(folder: &Path) -> Option<Self> {
+        profile::ALL.into_iter().find_map(|profile| {
+            let client = Environment::with_vars(profile, vars(), folder.to_owned());
             client.workspace()?;
             arguments_of_bridge(&client.stdio()?)
-        };
-        profile::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
+        })
+    }
+
+    /// Returns the client's folder.
+    pub(crate) fn folder(&self) -> Result<PathBuf, String> {
+        let here = current_folder()?;
+        match &self.workspace {
+            Some(dir) if !dir.is_dir() => {
+                Err(format!("--workspace {}: there is no such folder", dir.display()))
+            }
+            Some(dir) => Ok(resolve_to_real_path(&dir.to_string_lossy(), &here)),
+            None => Ok(here),
+        }
     }
 
     /// Creates the finder for these arguments.
@@ -103,16 +124,7 @@ impl FindArgs {
         if let Some(folder) = mapping.ambiguous() {
             return Err(format!("--map {folder}=...: the folder is mapped twice").into());
         }
-        let here = current_folder()?;
-        let folder = match &self.workspace {
-            Some(dir) if !dir.is_dir() => {
-                return Err(
-                    format!("--workspace {}: there is no such folder", dir.display()).into()
-                );
-            }
-            Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
-            None => here,
-        };
+        let folder = self.folder()?;
         let environment = match parent {
             Parent::Client if self.port.is_none() && self.temp_dir.is_none() => {
                 Environment::current(&GEMINI, folder)

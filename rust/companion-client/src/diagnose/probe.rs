@@ -46,7 +46,8 @@ pub enum Failure {
 pub type Probed = Result<InitializeResult, Failure>;
 
 pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Probed {
-    http::probe(&Endpoint::new(host, port, token.cloned()), ANSWER_TIMEOUT).map_err(failure)
+    let endpoint = Endpoint::new(host, port, token.cloned());
+    http::block_on(http::probe(&endpoint, ANSWER_TIMEOUT)).map_err(failure)
 }
 
 fn failure(error: Error) -> Failure {

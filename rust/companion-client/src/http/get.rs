@@ -10,7 +10,7 @@ use hyper::{Request, Uri};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use super::{Endpoint, Error, MAX_MESSAGE, answered_by, block_on, connection};
+use super::{Endpoint, Error, MAX_MESSAGE, answered_by, connection};
 
 /// Returns the ids of the clients whose hooks have reached a companion. Takes at most `limit`. A
 /// companion that answers clears its [mark](companion_platform::SuspendedMark).
@@ -23,12 +23,12 @@ pub async fn hook_senders(endpoint: &Endpoint, limit: Duration) -> Result<Vec<St
     Ok(clients)
 }
 
-/// Returns the changes of CLIs. Blocks for at most `limit`.
+/// Returns the changes of CLIs. Takes at most `limit`.
 ///
 /// # Errors
 /// As [`hook_senders`].
-pub fn changes(endpoint: &Endpoint, limit: Duration) -> Result<ChangeList, Error> {
-    block_on(get(endpoint, changes::ENDPOINT, limit))
+pub async fn changes(endpoint: &Endpoint, limit: Duration) -> Result<ChangeList, Error> {
+    get(endpoint, changes::ENDPOINT, limit).await
 }
 
 async fn get<T: DeserializeOwned>(

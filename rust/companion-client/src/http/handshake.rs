@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::session::{SESSION_ID, result_of};
-use super::{Endpoint, Error, Events, Session, Stage, answered_by, block_on, connection};
+use super::{Endpoint, Error, Events, Session, Stage, answered_by, connection};
 
 /// The server that answered, from its result of `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -81,18 +81,15 @@ pub(crate) fn first_message() -> Vec<u8> {
     serde_json::to_vec(&request).expect("our messages are JSON")
 }
 
-/// Checks whether a companion answers: begins a session and ends it. Takes at most `limit`, and
-/// needs no runtime.
+/// Checks whether a companion answers: begins a session and ends it. Takes at most `limit`.
 ///
 /// # Errors
 /// Any except [`Error::SessionEnded`].
-pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<InitializeResult, Error> {
-    block_on(async {
-        let begun = connect(endpoint, limit).await?;
-        // If this fails, the server keeps the session for a while, which does no harm.
-        let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
-        Ok(begun.server)
-    })
+pub async fn probe(endpoint: &Endpoint, limit: Duration) -> Result<InitializeResult, Error> {
+    let begun = connect(endpoint, limit).await?;
+    // If this fails, the server keeps the session for a while, which does no harm.
+    let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
+    Ok(begun.server)
 }
 
 async fn begin(
