@@ -29,7 +29,6 @@ use tokio::time::{Instant, sleep};
 
 use self::companions::{Companions, Unavailable};
 use crate::find::FindArgs;
-use crate::serve::current_folder;
 use crate::stdio::{self, Output};
 
 /// The tool's name, in the form that models know.
@@ -73,7 +72,7 @@ struct Arguments {
 
 /// Runs until the client closes stdin.
 pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
-    let companions = Companions::new(args.find, current_folder()?)?;
+    let companions = Companions::new(args.find)?;
     let (output, writer) = Output::start()?;
     let done = block_on(run(companions, output));
     // All senders are gone, so the thread ends when it has written the last answer.

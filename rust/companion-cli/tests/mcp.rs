@@ -53,6 +53,18 @@ fn the_users_arguments_outweigh_those_of_the_clients_bridge() {
 }
 
 #[test]
+fn a_path_is_relative_to_the_folder_of_the_client() {
+    let editor = Editor::start(new_dir());
+    let folder = editor.dir.path();
+    std::fs::write(folder.join("a"), "").unwrap();
+    let mut mcp = program(folder);
+    mcp.args(["mcp", "--workspace"]).arg(folder).current_dir("/");
+    let result = call(mcp, TOOL, &json!({ "path": "a" }))["result"].take();
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text, "The editor did not answer in time.", "it is asked about this file");
+}
+
+#[test]
 fn a_call_that_fails_has_the_reason() {
     for (tool, arguments, expected) in [
         ("openDiff", json!({}), "Unknown tool: openDiff"),

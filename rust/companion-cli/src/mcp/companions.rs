@@ -32,7 +32,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 pub(super) struct Companions {
     finder: Arc<Finder>,
     mapping: Mapping,
-    /// The base of relative paths.
+    /// The client's folder, in which relative paths begin.
     cwd: PathBuf,
 }
 
@@ -67,10 +67,10 @@ struct CompanionArguments {
 }
 
 impl Companions {
-    /// Creates it from the arguments that find a companion, and from a folder of the client.
-    pub(super) fn new(find: FindArgs, cwd: PathBuf) -> Result<Self, Box<dyn std::error::Error>> {
+    /// Creates it from the arguments that find a companion.
+    pub(super) fn new(find: FindArgs) -> Result<Self, Box<dyn std::error::Error>> {
         let find = find.or_of_bridge();
-        let mapping = find.mapping();
+        let (mapping, cwd) = (find.mapping(), find.folder()?);
         Ok(Self { finder: Arc::new(find.finder(Parent::Client)?), mapping, cwd })
     }
 
