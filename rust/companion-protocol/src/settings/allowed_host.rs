@@ -20,11 +20,6 @@ pub struct AllowedHost {
 }
 
 impl AllowedHost {
-    /// Makes the host `name`, in lower case, an IPv6 address in brackets, with this port alone.
-    pub fn at(name: &str, port: u16) -> Self {
-        Self { host: name.to_owned(), port: format!(":{port}") }
-    }
-
     /// Whether `value`, from a `Host` header, means this host. Clients leave out the default port.
     pub fn is(&self, value: &[u8]) -> bool {
         let Some((host, port)) = value.split_at_checked(self.host.len()) else { return false };
@@ -48,7 +43,7 @@ fn is_port(text: &[u8]) -> bool {
 
 impl From<SocketAddr> for AllowedHost {
     fn from(address: SocketAddr) -> Self {
-        Self::at(&in_url(address.ip()), address.port())
+        Self { host: in_url(address.ip()), port: format!(":{}", address.port()) }
     }
 }
 

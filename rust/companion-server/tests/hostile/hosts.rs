@@ -17,7 +17,7 @@ fn send(rig: &Rig, session: &str, first: &str, headers: &str) -> String {
 const POST: &str = "POST /mcp HTTP/1.1";
 
 #[test]
-fn only_names_of_this_machine_with_our_port_are_a_host() {
+fn only_names_of_this_machine_are_a_host() {
     let rig = Rig::start();
     let session = rig.initialize();
     let port = rig.server.port();
@@ -26,7 +26,10 @@ fn only_names_of_this_machine_with_our_port_are_a_host() {
         assert_status(&reply, status, host);
     };
     for host in ["127.0.0.1", "localhost", "LocalHost", "[::1]", "host.docker.internal"] {
-        check(&format!("{host}:{port}"), "200");
+        // The port may be forwarded under another number.
+        for port in [&*format!(":{port}"), ":9000", ":80", ""] {
+            check(&format!("{host}{port}"), "200");
+        }
     }
     for name in [
         // names that an attacker's DNS server resolves to this machine
@@ -67,13 +70,8 @@ fn only_names_of_this_machine_with_our_port_are_a_host() {
     ] {
         check(&format!("{name}:{port}"), "403");
     }
-    for other_port in [":80", ":0", ":", "", ":99999", ":-1"] {
-        check(&format!("127.0.0.1{other_port}"), "403");
-    }
-    for written in
-        [format!("0{port}"), format!("{port}0"), format!("{port}:{port}"), format!("+{port}")]
-    {
-        check(&format!("127.0.0.1:{written}"), "403");
+    for no_port in ["", "-1", "0x50", &*format!("{port}:{port}"), &*format!("+{port}")] {
+        check(&format!("127.0.0.1:{no_port}"), "403");
     }
     check(&format!("127.0.0.1:{port}, 127.0.0.1:{port}"), "403");
     rig.is_well();

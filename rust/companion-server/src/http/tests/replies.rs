@@ -77,7 +77,6 @@ async fn the_guard_refuses_in_order_before_all_else() {
     let null = format!("origin: null|{host}|{token}");
     x.send("a web page that hides its origin", "POST", "/mcp", &null, PING).await;
     x.send("another host, no token", "PATCH", "/x", "host: evil.example", "").await;
-    x.send("another port", "POST", "/mcp", &format!("host: 127.0.0.1:1|{token}"), PING).await;
     x.send("no host", "POST", "/mcp", &token, PING).await;
     x.send("two hosts", "POST", "/mcp", &format!("{host}|{host}|{token}"), PING).await;
     let absolute = "http://evil.example/mcp";
