@@ -180,7 +180,7 @@ const INTERNAL: [(&str, &str); 38] = [
     ("rust/companion-server/src/privacy/files.rs", "MAX_CHANGES"),
     ("rust/companion-server/src/privacy/files.rs", "MAX_LOGGED_LINES"),
     ("rust/companion-server/src/privacy/mod.rs", "MAX_SHOWN_RULE"),
-    ("rust/companion-server/src/privacy/watched.rs", "MAX_LINKS"),
+    ("rust/companion-server/src/privacy/watched.rs", "MAX_CHAINED_LINKS"),
     ("rust/companion-server/src/resume/file.rs", "MAX_WRITTEN"),
     ("rust/companion-server/src/resume/slots.rs", "MAX_CLOCK_ADVANCE"),
     ("rust/companion-server/src/session/mod.rs", "MAX_WAKES"),

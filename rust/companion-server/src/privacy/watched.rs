@@ -18,7 +18,7 @@ use crate::runtime::ThreadGuard;
 const MAX_FOLDERS: usize = 256;
 
 /// The most links that are followed from one to the next, as on Linux.
-const MAX_LINKS: usize = 40;
+const MAX_CHAINED_LINKS: usize = 40;
 
 /// The interval of scans if the system can't watch all folders. Other programs may have used up all
 /// watches, and a folder may appear or disappear.
@@ -85,7 +85,7 @@ impl Watched {
         let linked: Vec<_> = scan
             .files()
             .filter(is_in)
-            .flat_map(|file| successors(target(file), target).take(MAX_LINKS))
+            .flat_map(|file| successors(target(file), target).take(MAX_CHAINED_LINKS))
             .collect();
         let of_linked = linked.iter().filter_map(|file| file.parent()).map(PathBuf::from);
         let folders: BTreeSet<_> = folders.iter().cloned().chain(of_linked).collect();
