@@ -26,6 +26,7 @@ import dev.companion.gemini.core.Hunk
 import dev.companion.gemini.core.PromptKey
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.eventOn
+import dev.companion.gemini.loggedErrors
 import dev.companion.gemini.target.ShownPath
 import java.io.File
 import java.util.concurrent.CountDownLatch
@@ -126,6 +127,82 @@ class PromptDiffTest : ChangesTestCase() {
         await("the last state") { files.openFiles.isNotEmpty() && "20.txt" in text }
         assertEquals(1 + 20, reads.get())
     }
+
+    fun testTheTabOpensWhileEachReadIsOvertakenByAnEdit() {
+        val edits = AtomicInteger()
+        val report = { core: RecordingCore ->
+            val file = ChangedFile(path("a.txt"), added = edits.incrementAndGet(), removed = 0, revertible = true)
+            service.changed(core, CliChange("s", 1, "prompt 1", 1, listOf(file)))
+            file
+        }
+        val busy = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? {
+                if (request is ServerMessage.ListHunks) {
+                    val next = report(this)
+                    blockUntil(10, "the edit") { isClosed || service.prompts.single().files.single() == next }
+                }
+                return super.request(request)
+            }
+        }
+        report(busy)
+        UIUtil.dispatchAllInvocationEvents()
+        try {
+            PromptDiffs.getInstance(project).show(service.prompts.single())
+            await("the tab") { files.openFiles.isNotEmpty() }
+            val first = text
+            await("a newer state") { text != first }
+        } finally {
+            busy.close()
+        }
+    }
+
+    fun testAReadEndsWithItsTab() {
+        val (reads, isClosed) = Pair(AtomicInteger(), CountDownLatch(1))
+        val slow = object : RecordingCore() {
+            override fun <A> request(request: ServerMessage.Request<A>): A? {
+                if (request is ServerMessage.ListHunks && reads.incrementAndGet() == 1) isClosed.await()
+                return super.request(request)
+            }
+        }
+        service.changed(slow, CliChange("s", 1, "prompt 1", 1, listOf(ChangedFile(path("0.txt")))))
+        UIUtil.dispatchAllInvocationEvents()
+        show()
+        val changed = (1..20).map { ChangedFile(path("$it.txt"), revertible = true) }
+        service.changed(slow, CliChange("s", 1, "prompt 1", 1, changed))
+        UIUtil.dispatchAllInvocationEvents()
+        blockUntil(10, "the read") { reads.get() == 1 }
+        files.closeFile(file)
+        isClosed.countDown()
+        changed(2, Edit("b.txt", null, "b"))
+        show()
+        assertEquals(1, reads.get())
+    }
+
+    fun testAPromptWhoseReadFailedIsNotOpenedByALaterChange() =
+        loggedErrors { logged ->
+            var fails = true
+            val failing = object : RecordingCore() {
+                override fun <A> request(request: ServerMessage.Request<A>): A? {
+                    check(!fails) { "no answer" }
+                    return super.request(request)
+                }
+            }
+            val report = { added: Int ->
+                val changed = ChangedFile(path("a.txt"), added = added, removed = 0, revertible = true)
+                service.changed(failing, CliChange("s", 1, "prompt 1", 1, listOf(changed)))
+                UIUtil.dispatchAllInvocationEvents()
+            }
+            report(1)
+            PromptDiffs.getInstance(project).show(service.prompts.single())
+            changed(2, Edit("b.txt", null, "b"))
+            show()
+            assertEquals("no answer", logged.single()?.message)
+            fails = false
+            report(2)
+            changed(2, Edit("c.txt", null, "c"))
+            await("the other prompt") { files.openFiles.any { "c.txt" in (it as PromptDiffFile).document.text } }
+            assertEquals(listOf(2L), files.openFiles.map { (it as PromptDiffFile).key.number })
+        }
 
     fun testTheTextHasLinesOfAllForms() {
         file("a.txt", "a")

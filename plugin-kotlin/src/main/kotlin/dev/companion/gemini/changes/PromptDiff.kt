@@ -95,13 +95,17 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
 
         val EMPTY = PromptDiff(emptyList())
 
-        /** Reads the changes. [prompt] is null once it has left the list. Not for the EDT. */
-        fun of(title: String, prompt: PromptChanges?, project: Project): PromptDiff {
+        /**
+         * Reads the changes. [prompt] is null once it has left the list. Asks before each file whether the text
+         * [isWanted]. If not, returns null. Not for the EDT.
+         */
+        fun of(title: String, prompt: PromptChanges?, project: Project, isWanted: () -> Boolean): PromptDiff? {
             val builder = Builder()
             builder.remark(title)
             val rows = prompt?.rows.orEmpty()
             var shown = 0
             while (shown < minOf(rows.size, MAX_FILES) && builder.lines.size < MAX_LINES) {
+                if (!isWanted()) return null
                 val row = rows[shown++]
                 builder.file(row, ShownPath.of(project, Paths.get(row.path)))
                 if (row.isRevertible) row.hunks().orEmpty().forEach { builder.hunk(row, it) }

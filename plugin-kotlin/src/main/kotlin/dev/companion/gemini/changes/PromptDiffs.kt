@@ -51,16 +51,22 @@ class PromptDiffs(private val project: Project) : Disposable {
 
     private fun newest(file: PromptDiffFile) = service.prompts.find { it.key == file.key }
 
-    /** Reads the changes in the background, and shows them. If a newer state has come, that one is read next. */
+    /**
+     * Reads the changes in the background, and shows them. Of the states that come during a read, only the newest is
+     * read next. A state that is past when its read ends shows, too: edits may come faster than each read.
+     */
     private fun read(file: PromptDiffFile) {
         val prompt = newest(file)
         file.prompt = prompt
         reads.execute {
             if (file.prompt !== prompt) return@execute
-            val diff = PromptDiff.of(file.title, prompt, project)
-            project.laterWithoutDialog {
-                if (file.prompt === prompt && file in open) show(file, diff)
+            val diff = try {
+                PromptDiff.of(file.title, prompt, project) { file.prompt != null }
+            } catch (e: Throwable) {
+                project.laterWithoutDialog { if (file.prompt === prompt) opening -= file }
+                throw e
             }
+            project.laterWithoutDialog { if (diff != null && file in open) show(file, diff) }
         }
     }
 
@@ -84,7 +90,9 @@ class PromptDiffs(private val project: Project) : Disposable {
         }
 
         override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
-            if (file is PromptDiffFile && file !in open) file.release()
+            if (file !is PromptDiffFile) return
+            opening -= file
+            if (file !in open) file.release()
         }
     }
 
