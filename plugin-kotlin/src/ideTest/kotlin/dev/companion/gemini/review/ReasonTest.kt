@@ -16,7 +16,6 @@ import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.belowDialog
 import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.ResumedProposal
-import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.eventOn
 import dev.companion.gemini.offEdt
 import dev.companion.gemini.tabs.ProposalActionIds
@@ -173,14 +172,13 @@ class ReasonTest : DiffTestCase() {
     }
 
     fun `test a file that may have changed leaves it open`() {
-        file("a.txt", "one")
+        val file = file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))
-        val proposal = checkNotNull(view.file.proposal)
-        val stamp = checkNotNull(proposal.target.stamp)
-        proposal.noteOnDisk(FileOnDisk.Stamp(stamp.modifiedMillis + 1, stamp.size))
-        assertTrue(UNKNOWN in labels(view))
-        proposal.noteOnDisk(stamp)
-        assertTrue(NOW in labels(view))
+        val time = file.lastModified()
+        check(file.setLastModified(time - 10_000))
+        await("the hint") { UNKNOWN in labels(view) }
+        check(file.setLastModified(time))
+        await("the earlier hint") { NOW in labels(view) }
     }
 
     fun `test a later proposal in the tab keeps the text, if it takes one`() {

@@ -290,6 +290,31 @@ class TargetTest : DiffTestCase() {
         assertFalse(view.banner, word in view.banner)
     }
 
+    fun `test a file that is converted gets the word, and loses it`() {
+        val word = "It is not UTF-8"
+        val file = virtualFile(file("a.txt", "caf\u00e9"))
+        val view = propose("a.txt", "th\u00e9")
+        val convert = { charset: Charset ->
+            val text = checkNotNull(FileDocumentManager.getInstance().getDocument(file)).text
+            EncodingProjectManager.getInstance(project).setEncoding(file, charset)
+            WriteCommandAction.runWriteCommandAction(project) { file.setBinaryContent(text.toByteArray(charset)) }
+        }
+        assertFalse(view.banner, word in view.banner)
+        convert(Charsets.ISO_8859_1)
+        await("the word") { word in view.banner }
+        convert(Charsets.UTF_8)
+        await("no word") { word !in view.banner }
+    }
+
+    fun `test a file whose bytes become UTF-8 loses the word`() {
+        val file = file("a.txt", "")
+        file.writeBytes("caf\u00e9".toByteArray(Charsets.ISO_8859_1))
+        val view = propose("a.txt", "tea")
+        assertTrue(view.banner, "It is not UTF-8" in view.banner)
+        file.writeText("caf\u00e9")
+        await("no word") { "It is not UTF-8" !in view.banner }
+    }
+
     /** Is as ISO 8859-1, and counts its uses on the EDT. */
     private class CountingCharset : Charset("X-Counting", emptyArray()) {
         var onEdt = 0

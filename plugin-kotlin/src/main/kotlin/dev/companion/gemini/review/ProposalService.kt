@@ -160,7 +160,7 @@ internal open class ProposalService protected constructor(
             val target = Target.find(project, filePath)
             later(pending) {
                 val proposal = waiting(filePath)
-                proposal.noteTarget(target)
+                proposal.retarget(target)
                 // The client that accepts has not seen the change.
                 if (proposal.overwrites) throw TargetException(message("diff.error.changed", filePath))
                 if (proposal.replaysEdits) {
@@ -466,7 +466,7 @@ internal open class ProposalService protected constructor(
             val found = proposals.associateWith(::find)
             queue.later {
                 for ((proposal, target) in found) {
-                    if (target != null && proposal.state != Proposal.State.ENDED) proposal.noteTarget(target)
+                    if (target != null && proposal.state != Proposal.State.ENDED) proposal.retarget(target)
                 }
                 changed()
             }

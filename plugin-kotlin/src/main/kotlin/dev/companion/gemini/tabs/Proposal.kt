@@ -293,31 +293,19 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** Handles a file that was created, deleted or moved, or that has got a document. */
+    /** Takes over the present state of the file. It may have been created, deleted, moved, converted or loaded. */
     fun retarget(target: Target) {
         assertEdt()
-        val isSame = target.file == this.target.file && target.document === this.target.document
-        if (isSame && target.isInPlace == this.target.isInPlace) return
-        form = form()
+        val former = this.target
+        val isSame = target.file == former.file && target.document === former.document &&
+            target.isInPlace == former.isInPlace
+        if (!isSame) form = form()
         this.target = target
         changed = isAnother()
-        listen()
+        changedOnDisk = target.stamp != stamp
+        if (!isSame) listen()
         compare()
-        file.editors.forEach(ProposalEditor::showProposal)
-    }
-
-    /** Notes the file's present state. */
-    fun noteTarget(target: Target) {
-        retarget(target)
-        noteOnDisk(target.stamp)
-        changed = isAnother()
-    }
-
-    /** Notes the file's state on the disk, without unsaved changes. */
-    fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
-        assertEdt()
-        changedOnDisk = stamp != this.stamp
-        file.editors.forEach(ProposalEditor::showBanner)
+        file.editors.forEach(if (isSame) ProposalEditor::showBanner else ProposalEditor::showProposal)
     }
 
     /**
@@ -395,11 +383,13 @@ internal class Proposal(
     /** Compares the texts again, off the EDT, when the user pauses. */
     private fun compare() {
         assertEdt()
-        if (state == State.ENDED || currentChanges != null) return
+        if (state == State.ENDED) return
         comparison?.cancel(false)
         val (target, now, proposed) = Triple(target, current, document.immutableCharSequence)
+        // Another encoding changes neither text.
+        val known = currentChanges
         comparison = after(COMPARISON_DELAY_MILLIS) {
-            val found = LineChanges.between(now, proposed)
+            val found = known ?: LineChanges.between(now, proposed)
             val isRecoded = target.isRecoded(proposed)
             project.later {
                 if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
