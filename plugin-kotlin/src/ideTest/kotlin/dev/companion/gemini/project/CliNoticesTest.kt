@@ -11,6 +11,7 @@ import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.review.Alerts
 import dev.companion.gemini.shownNotifications
 
@@ -19,6 +20,7 @@ class CliNoticesTest : ServiceTestCase() {
     private val alerted = ArrayList<String>()
     private var inBackground = false
     private lateinit var notices: CliNotices
+    private val core = RecordingCore()
 
     override fun setUp() {
         super.setUp()
@@ -36,7 +38,7 @@ class CliNoticesTest : ServiceTestCase() {
     }
 
     private fun waiting(question: String = "Run <touch made>?", session: String = "one") {
-        notices.waiting(session, question)
+        notices.waiting(core, session, question)
         UIUtil.dispatchAllInvocationEvents()
     }
 

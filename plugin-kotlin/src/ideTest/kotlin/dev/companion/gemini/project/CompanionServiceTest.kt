@@ -180,6 +180,21 @@ class CompanionServiceTest : ServiceTestCase() {
         await { shown.single().isExpired }
     }
 
+    fun testARestartLeavesTheQuestionOfTheNextServerAndTheEndOfATurn() {
+        val shown = shownNotifications(project, testRootDisposable)
+        val service = serviceWith { _, editor ->
+            RecordingCore().also { core ->
+                editor.receive(core, EditorMessage.CliWaiting("asks", "Run it?"))
+                editor.receive(core, EditorMessage.CliFinished("done", 60))
+            }
+        }
+        service.start()
+        await { shown.size == 2 }
+        service.restart()
+        await { shown.size == 4 }
+        assertEquals(listOf(true, true, false, false), shown.map { it.isExpired })
+    }
+
     private fun published(): JsonObject =
         JsonParser().parse(File(running.status.discoveryFiles.first().path).readText()).asJsonObject
 

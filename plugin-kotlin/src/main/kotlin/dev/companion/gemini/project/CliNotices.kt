@@ -8,6 +8,7 @@ import com.intellij.notification.NotificationType
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.CompanionBundle.shortened
+import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.copyToClipboard
@@ -24,21 +25,27 @@ internal class CliNotices(
     private val project: Project,
     private val alerts: Alerts = Alerts.OfPlatform(project),
 ) {
+    /** [core] would report the answer to a question; null for the end of a turn. */
+    private class Shown(
+        val notification: Notification,
+        val core: CompanionCore?,
+    )
+
     /** The last notification about each CLI session: the end of one CLI leaves the question of another. EDT. */
-    private val shown = HashMap<String, Notification>()
+    private val shown = HashMap<String, Shown>()
 
     /** The CLI asks [question] in its terminal. */
-    fun waiting(session: String, question: String) {
+    fun waiting(core: CompanionCore, session: String, question: String) {
         val text = shortened(question, LONGEST)
         val group = Platform.stickyNotificationGroup()
-        project.later { show(session, message("cli.waiting", text), message("cli.waiting.alert"), group) }
+        project.later { show(session, message("cli.waiting", text), message("cli.waiting.alert"), group, core) }
     }
 
     /** The question does not wait for the user any more. */
     fun answered(session: String) = project.later { hide(session) }
 
-    /** The server that would report the answers has ended. */
-    fun forget() = project.later { shown.keys.toList().forEach(::hide) }
+    /** Ends the questions of servers that have ended: these would report the answers. EDT. */
+    fun forgetClosed() = shown.filterValues { it.core?.isClosed == true }.keys.forEach(::hide)
 
     /** The CLI has answered a prompt. */
     fun finished(session: String, seconds: Long) {
@@ -62,18 +69,25 @@ internal class CliNotices(
         }
 
     private fun hide(session: String) {
-        shown.remove(session)?.expire()
+        shown.remove(session)?.notification?.expire()
     }
 
-    private fun show(session: String, text: String, alert: String, group: NotificationGroup) {
+    private fun show(
+        session: String,
+        text: String,
+        alert: String,
+        group: NotificationGroup,
+        core: CompanionCore? = null,
+    ) {
         assertEdt()
         hide(session)
+        if (core?.isClosed == true) return
         if (!CompanionSettings.getInstance().values.notifyCli) return
         if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
         val notification = notice(text, NotificationType.INFORMATION, group)
         val hasTerminal = CliTerminal.find() != null || CliTabs.toolWindow(project) != null
         if (hasTerminal) notification.offerOnce(message("cli.terminal"), ::goToTerminal)
-        shown[session] = notification
+        shown[session] = Shown(notification, core)
         notification.notify(project)
         if (alerts.isInBackground) alerts.show(message("notification.title"), alert)
     }

@@ -183,10 +183,7 @@ open class CompanionService protected constructor(
         }
         // The project's proposals have ended with it, and the IDE may accept no more work.
         if (project.isDisposed) return
-        if (slot.core !== last) {
-            notices.forget()
-            proposals.follow(slot.core)
-        }
+        if (slot.core !== last) proposals.follow(slot.core)
         project.later(::watchEditors)
     }
 
@@ -205,6 +202,7 @@ open class CompanionService protected constructor(
         val current = slot.core
         comments.connect(current)
         changes.forgetClosed()
+        notices.forgetClosed()
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
         val old = context
         if (old?.core === wanted) return
@@ -236,7 +234,7 @@ open class CompanionService protected constructor(
             is DiagnosticsRequest -> diagnostics.find(message.responder, message)
             is EditorMessage.ListUnsaved -> listUnsaved(message.responder)
             is EditorMessage.Clients -> updateStatus()
-            is EditorMessage.CliWaiting -> notices.waiting(message.session, message.message)
+            is EditorMessage.CliWaiting -> notices.waiting(core, message.session, message.message)
             is EditorMessage.CliAnswered -> notices.answered(message.session)
             is EditorMessage.CliFinished -> notices.finished(message.session, message.seconds)
             is EditorMessage.Written -> proposals.written(message.filePath)
