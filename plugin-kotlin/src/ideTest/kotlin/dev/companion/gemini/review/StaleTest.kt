@@ -4,11 +4,15 @@ package dev.companion.gemini.review
 
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Delivery
 import org.picocontainer.MutablePicoContainer
 import java.io.File
+import java.io.IOException
+import java.util.concurrent.CountDownLatch
 
 class StaleTest : QuestionTestCase() {
     fun `test a file that has changed is asked about before its proposal is accepted`() {
@@ -246,6 +250,44 @@ class StaleTest : QuestionTestCase() {
         applyAndBeAsked(deleted, "c.txt has been deleted meanwhile.\nThe proposal creates it again.")
         assertEquals(List(2) { "by another program" }, files.map(File::readText))
         assertFalse(gone.exists())
+    }
+
+    fun `test a second click while the text is put into the file asks nothing`() {
+        val (isWriting, isWritten) = List(2) { CountDownLatch(1) }
+        service = TestProposalService(project, {
+            isWriting.countDown()
+            isWritten.await()
+        })
+        Disposer.register(testRootDisposable, service)
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        val proposal = checkNotNull(view.file.proposal)
+        repeat(2) { service.apply(proposal) }
+        await("the write") { isWriting.count == 0L }
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(emptyList<String>(), questions)
+        assertTrue(view.banner, view.banner.startsWith("The file is being written."))
+        isWritten.countDown()
+        await("the end") { !view.isOpen }
+        assertEquals("new", File(path("a.txt")).readText())
+    }
+
+    fun `test a text that could not be put into the file can be again`() {
+        var refuses = true
+        service = TestProposalService(project, { if (refuses) throw IOException("no space left") })
+        Disposer.register(testRootDisposable, service)
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        applyAndBeAsked(view, "no space left")
+        refuses = false
+        file.writeText("old")
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", file.readText())
     }
 
     private fun applyAndBeAsked(view: View, question: String) {

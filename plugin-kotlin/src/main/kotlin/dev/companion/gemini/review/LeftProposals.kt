@@ -3,6 +3,7 @@
 package dev.companion.gemini.review
 
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ServerMessage
 import dev.companion.gemini.platform.LOG
 import dev.companion.gemini.tabs.Proposal
@@ -16,7 +17,7 @@ internal class LeftProposals(
     val next: CompanionCore?,
     proposals: Collection<Proposal>,
 ) {
-    private val left = proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }
+    private val left = proposals.filter { it.core.isClosed && it.delivery == Delivery.DELIVERED }
     private val resumed = try {
         val shown = ServerMessage.Resume(left.map(Proposal::shown))
         next?.request(shown)?.proposals.orEmpty().associateBy { it.diff }

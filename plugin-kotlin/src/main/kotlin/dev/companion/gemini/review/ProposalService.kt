@@ -124,7 +124,7 @@ internal open class ProposalService protected constructor(
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
         left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
-        proposals.filter { it.core.isClosed && it.state != Proposal.State.UNDELIVERED }.forEach(::finish)
+        proposals.filter { it.core.isClosed && it.delivery == Delivery.DELIVERED }.forEach(::finish)
         expected.lookWithoutServer()
         changed()
     }
@@ -276,7 +276,7 @@ internal open class ProposalService protected constructor(
         queue.inTurn {
             val next = nextOf(proposal)
             when {
-                proposal.state == Proposal.State.ENDED -> Unit
+                proposal.state in listOf(Proposal.State.WRITING, Proposal.State.ENDED) -> Unit
                 proposal.state == Proposal.State.UNDELIVERED -> finish(proposal)
                 proposal.deferred == UserDecision.Accepted -> Unit
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)

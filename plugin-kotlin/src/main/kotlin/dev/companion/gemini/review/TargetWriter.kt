@@ -85,26 +85,34 @@ internal class TargetWriter(
             .withName(message("diff.command"))
             .compute(ThrowableComputable<T, IOException> { change() })
 
-    /** Writes an undelivered proposal into its file. Asks first if a text would be lost. */
-    fun apply(proposal: Proposal) =
+    /** Writes an undelivered proposal into its file. Asks first if a text would be lost. EDT. */
+    fun apply(proposal: Proposal) {
+        if (proposal.state != Proposal.State.UNDELIVERED) return
+        proposal.setWriting(true)
         background.execute {
             val target = runCatching { Target.find(project, proposal.path) }
             queue.later {
-                if (proposal.state == Proposal.State.UNDELIVERED) sayingWhyNot { apply(proposal, target.getOrThrow()) }
+                if (proposal.state == Proposal.State.WRITING) {
+                    orWaiting(proposal) { apply(proposal, target.getOrThrow()) }
+                }
             }
         }
+    }
 
-    private fun apply(proposal: Proposal, target: Target) {
+    /** Returns whether it writes the file. */
+    private fun apply(proposal: Proposal, target: Target): Boolean {
         proposal.retarget(target)
-        if (!ProposalQuestion.isApplied(project, proposal)) return
+        if (!ProposalQuestion.isApplied(project, proposal)) return false
         naming(target) { makeWritable(listOfNotNull(target.file)) }
-        if (!isMadeOnce(proposal)) return
+        if (!isMadeOnce(proposal)) return false
         write(target, proposal) { flushed ->
-            sayingWhyNot {
+            orWaiting(proposal) {
                 flushed.getOrThrow()
-                if (proposal.state == Proposal.State.UNDELIVERED) finish(proposal)
+                if (proposal.state == Proposal.State.WRITING) finish(proposal)
+                true
             }
         }
+        return true
     }
 
     /** Asks the user about files that are read-only. */
@@ -124,10 +132,15 @@ internal class TargetWriter(
         return true
     }
 
-    private fun sayingWhyNot(work: () -> Unit) =
+    /** Lets the proposal wait again, unless [work] goes on. Shows why it can't. */
+    private fun orWaiting(proposal: Proposal, work: () -> Boolean) {
+        var goesOn = false
         try {
-            work()
+            goesOn = work()
         } catch (e: TargetException) {
             ProposalQuestion.reportUnapplied(project, e.message.orEmpty())
+        } finally {
+            if (!goesOn) proposal.setWriting(false)
         }
+    }
 }

@@ -115,7 +115,7 @@ internal class Proposal(
 
     private var reason = proposed.diff.reason
 
-    /** The acceptance that the CLI has not received. */
+    /** Whether the CLI has received the acceptance, if there is one. */
     var delivery = Delivery.DELIVERED
         private set
 
@@ -309,19 +309,23 @@ internal class Proposal(
     }
 
     /**
-     * The plugin begins to write its file, or the write has failed and the proposal waits again.
+     * The plugin begins to write its file, or the file was not written and the proposal waits again.
      */
     fun setWriting(isWriting: Boolean) {
         assertEdt()
         if (state == State.ENDED) return
-        state = if (isWriting) State.WRITING else State.OPEN
+        state = when {
+            isWriting -> State.WRITING
+            delivery == Delivery.DELIVERED -> State.OPEN
+            else -> State.UNDELIVERED
+        }
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
     /** Keeps the text available, because no CLI has received the acceptance. */
     fun keepUndelivered(delivery: Delivery) {
         assertEdt()
-        state = State.UNDELIVERED
+        if (state != State.WRITING) state = State.UNDELIVERED
         this.delivery = delivery
         file.editors.forEach(ProposalEditor::showBanner)
     }
