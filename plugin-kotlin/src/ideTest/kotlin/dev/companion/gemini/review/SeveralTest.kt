@@ -88,6 +88,24 @@ class SeveralTest : QuestionTestCase() {
         assertEquals(listOf("rejected a.txt", "rejected c.txt"), calls.drop(2))
     }
 
+    fun `test a bulk decision updates the others once`() {
+        val names = (1..8).map { "$it.txt" }
+        for (name in names) propose(name, "new", cli = if (name == "1.txt") 1 else 2)
+        var updates = 0
+        val bus = project.messageBus.connect(testRootDisposable)
+        bus.subscribe(ProposalListener.TOPIC, ProposalListener { updates++ })
+        for (accepts in listOf(true, false)) {
+            if (!accepts) names.drop(1).forEach { propose(it, "new", cli = 2) }
+            updates = 0
+            answering(ALL + 2)
+            if (accepts) service.acceptAll() else service.rejectAll()
+            UIUtil.dispatchAllInvocationEvents()
+            assertEquals(1, service.waiting().size)
+            // The poller of the files may report in between.
+            assertTrue("$updates", updates < 5)
+        }
+    }
+
     fun `test an acceptance whose delivery is unknown is reported, and the text stays`() {
         listOf("a.txt", "b.txt").forEach { propose(it, "new") }
         core.delivery = Delivery.UNKNOWN

@@ -11,7 +11,11 @@ import java.util.ArrayDeque
  * The platform may process other events within an operation, for example when it opens a file, and
  * further operations may arrive in these events. They wait for their turn.
  */
-internal class ProposalQueue(private val project: Project) {
+internal class ProposalQueue(
+    private val project: Project,
+    /** Reports the changes of all operations that ran in a row. */
+    private val changed: () -> Unit,
+) {
     private val waiting = ArrayDeque<() -> Unit>()
     private var isBusy = false
 
@@ -25,11 +29,19 @@ internal class ProposalQueue(private val project: Project) {
         if (isBusy) return
         isBusy = true
         try {
-            while (waiting.isNotEmpty()) waiting.remove()()
+            do work() while (waiting.isNotEmpty())
         } finally {
             isBusy = false
             // A failure must not stop the following operations.
             if (waiting.isNotEmpty()) later {}
+        }
+    }
+
+    private fun work() {
+        try {
+            while (waiting.isNotEmpty()) waiting.remove()()
+        } finally {
+            changed()
         }
     }
 }

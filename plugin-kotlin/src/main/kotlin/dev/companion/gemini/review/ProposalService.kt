@@ -61,7 +61,7 @@ internal open class ProposalService protected constructor(
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val targets = TargetPoller(::lookAgain).also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
-    private val queue = ProposalQueue(project)
+    private val queue = ProposalQueue(project, ::changed)
     private val tabs = ProposalTabs(project)
     private val writer = TargetWriter(project, background, queue, flush, ::finishWritten)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
@@ -126,7 +126,6 @@ internal open class ProposalService protected constructor(
         left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
         proposals.filter { it.core.isClosed && it.delivery == Delivery.DELIVERED }.forEach(::finish)
         expected.lookWithoutServer()
-        changed()
     }
 
     private fun carryOut(proposal: Proposal, decision: UserDecision) =
@@ -186,7 +185,7 @@ internal open class ProposalService protected constructor(
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(message("diff.error.none"))
         if (proposal.core.request(ServerMessage.Accepted(proposal.path, text)) == null) {
-            defer(proposal, UserDecision.Accepted)
+            proposal.defer(UserDecision.Accepted)
         } else {
             FileOnDisk.refreshSoon(proposal.target.path)
             if (proposal.accepted == text) finishWritten(proposal) else finish(proposal)
@@ -202,7 +201,6 @@ internal open class ProposalService protected constructor(
     private fun offerUnwritten(proposal: Proposal): Notification? {
         if (proposal !in proposals) return notices.offerBack(proposal, "diff.back.unwritten")
         keepUndelivered(proposal, Delivery.UNKNOWN)
-        changed()
         return null
     }
 
@@ -220,7 +218,6 @@ internal open class ProposalService protected constructor(
     override fun review(proposal: Proposal) =
         queue.inTurn {
             if (proposal in proposals) tabs.show(proposal.file)
-            changed()
         }
 
     /** Opens proposals without a tab, the oldest in front. If there are none, the notification is outdated: opens all. */
@@ -230,10 +227,7 @@ internal open class ProposalService protected constructor(
     }
 
     override fun go(from: Proposal?, by: Int) =
-        queue.inTurn {
-            ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) }
-            changed()
-        }
+        queue.inTurn { ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) } }
 
     override fun accept(proposal: Proposal) =
         queue.inTurn {
@@ -314,6 +308,7 @@ internal open class ProposalService protected constructor(
             watchingFront {
                 file.proposal = proposal
                 updateTitles()
+                ProposalOrder.update(waiting())
                 if (!tabs.isOpen(file)) tabs.openAside(file)
             }
         } catch (e: Throwable) {
@@ -321,7 +316,6 @@ internal open class ProposalService protected constructor(
             endQuietly(proposal)
             throw e
         }
-        changed()
         if (isAlerted || !alerts.isInBackground) return
         isAlerted = true
         // The text contains the tab's path, and nothing of the content.
@@ -329,12 +323,14 @@ internal open class ProposalService protected constructor(
     }
 
     /** [ClosedTabs] knows how the tab was closed. */
-    override fun tabGone(file: ProposalFile, byUser: Boolean) =
+    override fun tabGone(file: ProposalFile, byUser: Boolean) {
+        // The plugin closes the tabs of proposals that have ended.
+        file.proposal?.takeIf { it in proposals } ?: return
         queue.later {
             val proposal = file.proposal?.takeIf { it in proposals && !tabs.isOpen(file) }
             if (proposal != null && byUser) closeByUser(proposal)
-            changed()
         }
+    }
 
     /** Accepts the proposal. If the CLI does not receive the acceptance, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
@@ -344,7 +340,7 @@ internal open class ProposalService protected constructor(
         val delivery = proposal.core.request(ServerMessage.Accepted(proposal.path, text))?.delivery
         FileOnDisk.refreshSoon(proposal.target.path)
         if (delivery == null) {
-            defer(proposal, UserDecision.Accepted)
+            proposal.defer(UserDecision.Accepted)
         } else if (delivery == Delivery.DELIVERED) {
             endExpecting(proposal)
             closeTab(proposal.file, next)
@@ -352,13 +348,6 @@ internal open class ProposalService protected constructor(
             if (delivery == Delivery.QUEUED) expected.add(proposal)
             keepUndelivered(proposal, delivery)
         }
-        changed()
-    }
-
-    /** The server has ended, so the next one gets the decision. */
-    private fun defer(proposal: Proposal, decision: UserDecision) {
-        proposal.defer(decision)
-        changed()
     }
 
     /** Ends a proposal whose text the CLI gets. The server looks whether the CLI writes a text of the user. */
@@ -390,7 +379,7 @@ internal open class ProposalService protected constructor(
             if (reason != null) ReasonField.forgetDraft(project, proposal.path)
             finish(proposal, next)
         } else {
-            defer(proposal, UserDecision.Rejected(reason))
+            proposal.defer(UserDecision.Rejected(reason))
         }
     }
 
@@ -426,7 +415,6 @@ internal open class ProposalService protected constructor(
         file.isValid = false
         // The platform keeps files that were open, so the proposed text must be released.
         file.proposal = null
-        changed()
     }
 
     /** Ignores early input if [change] shows another proposal in the place of one that the user was about to decide. */
@@ -468,7 +456,6 @@ internal open class ProposalService protected constructor(
                 for ((proposal, target) in found) {
                     if (target != null && proposal.state != Proposal.State.ENDED) proposal.retarget(target)
                 }
-                changed()
             }
         }
 
