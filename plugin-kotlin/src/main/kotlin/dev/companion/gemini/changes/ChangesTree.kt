@@ -43,7 +43,10 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
 
     /** The prompts that are selected, or have a selected file. */
     val selectedPrompts: List<PromptChanges>
-        get() = selected().mapNotNull { it.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt }.distinct()
+        get() {
+            val prompts = selected().mapNotNull { it.path.filterIsInstance<PromptNode>().singleOrNull()?.prompt }
+            return prompts.distinctBy { it.key }
+        }
 
     /** The prompts that are selected themselves. */
     val wholePrompts: List<PromptKey> get() = selected().filterIsInstance<PromptNode>().map { it.prompt.key }
