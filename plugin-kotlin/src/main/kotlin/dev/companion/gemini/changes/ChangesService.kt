@@ -22,6 +22,7 @@ import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.platform.labelHistory
 import dev.companion.gemini.platform.later
+import java.util.concurrent.ConcurrentHashMap
 
 /** For the EDT, except [changed], [command] and [prompts]. */
 class ChangesService(private val project: Project) : Disposable {
@@ -32,6 +33,9 @@ class ChangesService(private val project: Project) : Disposable {
 
     /** The changed files by their paths; of a file that does not exist, the nearest folder. */
     private val places = HashMap<String, VirtualFile>()
+
+    /** The newest state of each prompt whose files were not looked at yet. */
+    private val unseen = ConcurrentHashMap<PromptKey, CliChange>()
     private val looks = AppExecutorUtil.createBoundedApplicationPoolExecutor("Changed files of CLIs", 1)
     private val commands =
         CommandWatch(project, this) { core, command, files -> project.later { commandEnded(core, command, files) } }
@@ -82,24 +86,24 @@ class ChangesService(private val project: Project) : Disposable {
         if (change.hasLeft) commands.forget(change.key)
         // The IDE has not read the new texts yet, so the label is before the changes.
         if (list.update(core, change)) label(core, change.key)
-        look(change.files.map { it.path })
+        unseen[change.key] = change
+        looks.execute { if (unseen.remove(change.key, change)) look(change.files.map { it.path }) }
         publish()
     }
 
     private fun commandEnded(core: CompanionCore, command: CliCommand, files: Map<String, ChangeKind>) {
         if (core.isClosed) return
         list.add(core, command, files)
-        look(files.keys)
+        looks.execute { look(files.keys) }
         publish()
     }
 
     /** Makes the IDE load files that a CLI wrote. A file with unsaved text keeps it: see [FileOnDisk.find]. */
-    private fun look(paths: Collection<String>) =
-        looks.execute {
-            val found = HashMap<String, VirtualFile>()
-            for (path in paths) find(path)?.let { found[path] = it }
-            project.later { places += found }
-        }
+    private fun look(paths: Collection<String>) {
+        val found = HashMap<String, VirtualFile>()
+        for (path in paths) find(path)?.let { found[path] = it }
+        project.later { places += found }
+    }
 
     private fun find(path: String): VirtualFile? {
         val opened = OpenedPath.find(project, path) ?: return null
