@@ -252,6 +252,18 @@ class StaleTest : QuestionTestCase() {
         assertFalse(gone.exists())
     }
 
+    fun `test a file that appears while the user is asked is not replaced`() {
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.QUEUED
+        core.isUnsent = false
+        view.click("Accept")
+        answering(1) { if (questions.size == 1) file("a.txt", "by another program") }
+        view.click("Apply")
+        await("the refusal") { questions.size == 2 }
+        assertTrue(questions.last(), "a.txt: it has been created meanwhile" in questions.last())
+        assertEquals("by another program", File(path("a.txt")).readText())
+    }
+
     fun `test a second click while the text is put into the file asks nothing`() {
         val (isWriting, isWritten) = List(2) { CountDownLatch(1) }
         service = TestProposalService(project, {

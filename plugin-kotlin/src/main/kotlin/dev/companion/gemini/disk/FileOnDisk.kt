@@ -7,6 +7,7 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.after
 import dev.companion.gemini.platform.reading
@@ -69,9 +70,13 @@ internal object FileOnDisk {
     /** Returns the text as a CLI reads it, which is always UTF-8; null for a file of more than 64 MB, see [bytes]. */
     fun text(path: Path): String? = bytes(path, MAX_BYTES)?.toString(Charsets.UTF_8)
 
-    /** Creates a file and its folders, and for a link the missing file where it leads. Call it in a write command. */
+    /**
+     * Creates a file and its folders, and for a link the missing file where it leads. Throws an [IOException] if the
+     * file has appeared meanwhile: the platform would overwrite it. Call it in a write command.
+     */
     fun create(path: Path, text: String): VirtualFile {
         val real = real(path)
+        if (Files.exists(real)) throw IOException(message("diff.error.exists"))
         val folder = VfsUtil.createDirectories(real.parent.toString())
         val file = try {
             folder.createChildData(this, real.fileName.toString())

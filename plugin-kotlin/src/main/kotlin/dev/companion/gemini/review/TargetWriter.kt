@@ -79,11 +79,21 @@ internal class TargetWriter(
         return file
     }
 
-    private fun <T> inCommand(change: () -> T): T =
-        WriteCommandAction
+    /** Carries a refusal of the disk out of the command as a value: 2018.3 wraps exceptions. */
+    private fun <T> inCommand(change: () -> T): T {
+        val work = ThrowableComputable<Result<T>, RuntimeException> {
+            try {
+                Result.success(change())
+            } catch (e: IOException) {
+                Result.failure(e)
+            }
+        }
+        return WriteCommandAction
             .writeCommandAction(project)
             .withName(message("diff.command"))
-            .compute(ThrowableComputable<T, IOException> { change() })
+            .compute(work)
+            .getOrThrow()
+    }
 
     /** Writes an undelivered proposal into its file. Asks first if a text would be lost. EDT. */
     fun apply(proposal: Proposal) {
