@@ -14,7 +14,9 @@ const NEOVIM: &str = "docs/architecture/neovim.md";
 const MESSAGES: &str = "plugin-kotlin/src/main/kotlin/dev/companion/gemini/core/ServerMessage.kt";
 const HELP: &str = "editors/nvim/doc/gemini_companion.txt";
 
-const NUMBERS: [Number; 21] = [
+const NOTE: &str = "MAX_NOTE = 16_384";
+
+const NUMBERS: [Number; 23] = [
     (
         "rust/companion-core/src/companion/limits.rs",
         "host_timeout: Duration::from_secs(30),",
@@ -96,6 +98,17 @@ const NUMBERS: [Number; 21] = [
             (MESSAGES, "MAX_SELECTION = 16_384"),
             ("editors/nvim/lua/gemini_companion/selection.lua", "MAX_BYTES = 3 * 16384"),
         ],
+    ),
+    // The plugin sends no text that the server would cut.
+    (
+        "rust/companion-server/src/hooks/rejection.rs",
+        "MAX_REASON: usize = 16_384;",
+        &[(MESSAGES, NOTE)],
+    ),
+    (
+        "rust/companion-server/src/hooks/comments.rs",
+        "MAX_TEXT: usize = 16_384;",
+        &[(MESSAGES, NOTE)],
     ),
     (
         "rust/companion-protocol/src/ide.rs",

@@ -27,6 +27,20 @@ class CommentFieldTest : LightPlatformTestCase() {
         assertEquals(listOf("why\nso", "why\nso"), sent)
     }
 
+    fun `test a text that the server would cut is not sent, and stays`() {
+        val field = field()
+        val longest = "x".repeat(16_384)
+        field.area.text = "$longest!"
+        val link = UIUtil.findComponentsOfType(field, LinkLabel::class.java).single()
+        link.doClick()
+        assertEquals(emptyList<String>(), sent)
+        assertEquals("1 character too long. Shorten the text.", label(field))
+        field.area.text = longest
+        assertTrue(label(field), "Enter sends" in label(field))
+        link.doClick()
+        assertEquals(listOf(longest), sent)
+    }
+
     fun `test Shift and Enter begin a line`() {
         val area = field("why").area
         area.select(3, 3)

@@ -72,6 +72,20 @@ class ReasonTest : DiffTestCase() {
         assertTrue(view.isOpen)
     }
 
+    fun `test a reason that the server would cut is not sent, and stays`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        val longest = "x".repeat(16_384)
+        send(view, "$longest!!")
+        assertEquals(emptyList<String>(), calls)
+        assertTrue("${labels(view)}", "2 characters too long. Shorten the text." in labels(view))
+        assertEquals("$longest!!", field(view).text)
+        field(view).text = longest
+        assertTrue("${labels(view)}", NOW in labels(view))
+        send(view, longest)
+        assertEquals(listOf("rejected a.txt $longest"), calls)
+    }
+
     fun `test a reason that was not sent is there again`() {
         file("a.txt", "one")
         val view = ask(proposeWith(ReasonArrival.NOW))

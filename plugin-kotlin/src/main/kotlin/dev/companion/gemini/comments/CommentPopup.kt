@@ -11,6 +11,7 @@ import com.intellij.openapi.ui.popup.JBPopupFactory
 import com.intellij.openapi.ui.popup.JBPopupListener
 import com.intellij.openapi.ui.popup.LightweightWindowEvent
 import com.intellij.openapi.wm.IdeFocusManager
+import com.intellij.ui.DocumentAdapter
 import com.intellij.ui.awt.RelativePoint
 import com.intellij.ui.components.JBLabel
 import com.intellij.ui.components.JBScrollPane
@@ -21,6 +22,7 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.tooLong
 import java.awt.BorderLayout
 import java.awt.KeyboardFocusManager
 import java.awt.Point
@@ -28,6 +30,7 @@ import java.awt.event.InputEvent
 import java.awt.event.KeyEvent
 import javax.swing.JPanel
 import javax.swing.KeyStroke
+import javax.swing.event.DocumentEvent
 import javax.swing.text.DefaultEditorKit
 
 /**
@@ -103,10 +106,11 @@ internal object CommentPopup {
  */
 internal class CommentField(
     text: String,
-    isNew: Boolean,
+    private val isNew: Boolean,
     private val send: (String) -> Unit,
 ) : JPanel(BorderLayout()) {
     val area = JBTextArea(text, ROWS, COLUMNS)
+    private val hint = JBLabel("", UIUtil.ComponentStyle.SMALL)
 
     init {
         border = JBUI.Borders.empty(GAP, GAP)
@@ -114,6 +118,10 @@ internal class CommentField(
         area.lineWrap = true
         area.wrapStyleWord = true
         area.caretPosition = text.length
+        val typing = object : DocumentAdapter() {
+            override fun textChanged(event: DocumentEvent) = showHint()
+        }
+        area.document.addDocumentListener(typing)
         area.accessibleContext.accessibleName = message("comment.field")
         area.setFocusTraversalKeys(KeyboardFocusManager.FORWARD_TRAVERSAL_KEYS, setOf(tab(0)))
         area.setFocusTraversalKeys(KeyboardFocusManager.BACKWARD_TRAVERSAL_KEYS, setOf(tab(InputEvent.SHIFT_DOWN_MASK)))
@@ -123,8 +131,7 @@ internal class CommentField(
         add(JBScrollPane(area), BorderLayout.CENTER)
         val bottom = JPanel(BorderLayout())
         bottom.border = JBUI.Borders.empty(GAP, 0, 0, 0)
-        val key = if (isNew) "comment.hint" else "comment.hint.remove"
-        val hint = JBLabel(message(key), UIUtil.ComponentStyle.SMALL)
+        showHint()
         hint.foreground = UIUtil.getContextHelpForeground()
         hint.border = JBUI.Borders.emptyRight(2 * GAP)
         bottom.add(hint, BorderLayout.CENTER)
@@ -132,7 +139,14 @@ internal class CommentField(
         add(bottom, BorderLayout.SOUTH)
     }
 
-    private fun send() = send(area.text)
+    private fun showHint() {
+        val key = if (isNew) "comment.hint" else "comment.hint.remove"
+        hint.text = tooLong(area.text) ?: message(key)
+    }
+
+    private fun send() {
+        if (tooLong(area.text) == null) send(area.text)
+    }
 
     private fun tab(modifiers: Int) = KeyStroke.getKeyStroke(KeyEvent.VK_TAB, modifiers)
 

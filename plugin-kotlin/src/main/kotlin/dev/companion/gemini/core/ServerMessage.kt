@@ -148,6 +148,9 @@ sealed class ServerMessage(
 /** The longest selection that the CLI receives, in UTF-16 units. */
 const val MAX_SELECTION = 16_384
 
+/** The longest reason or comment that the server does not cut, in UTF-16 units. */
+const val MAX_NOTE = 16_384
+
 /** Variables for terminals, so that a CLI finds the server. They contain the token. */
 class TerminalEnvironment(val env: Map<String, String>)
 

@@ -1,4 +1,4 @@
-// Shows notifications and questions of the plugin, and fills the clipboard.
+// Shows notifications and questions of the plugin, measures texts for the server, and fills the clipboard.
 
 package dev.companion.gemini.platform
 
@@ -11,6 +11,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.MAX_NOTE
 import java.awt.datatransfer.StringSelection
 
 /** Creates a notification with the plugin's title. [text] may have names that a model chose, so it is never HTML. */
@@ -44,3 +45,9 @@ internal fun Project.ask(title: String, question: String, answers: List<String>)
 }
 
 internal fun copyToClipboard(text: String) = CopyPasteManager.getInstance().setContents(StringSelection(text))
+
+/** Says by how much a reason or a comment is too long for the server; null if it is not. */
+internal fun tooLong(text: String): String? {
+    val more = text.trim().length - MAX_NOTE
+    return if (more > 0) message("note.long", more) else null
+}

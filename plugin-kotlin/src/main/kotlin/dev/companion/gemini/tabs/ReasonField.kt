@@ -14,6 +14,7 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.KeyboardAccess
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.tooLong
 import java.awt.BorderLayout
 import java.awt.Component
 import java.awt.EventQueue
@@ -59,6 +60,7 @@ internal class ReasonField(
         val typing = object : DocumentAdapter() {
             override fun textChanged(event: DocumentEvent) {
                 drafts[tab.targetPath] = field.text
+                proposalChanged()
             }
         }
         field.document.addDocumentListener(typing)
@@ -74,9 +76,17 @@ internal class ReasonField(
         assertEdt()
         val proposal = tab.proposal
         when {
-            proposal == null || proposal.state == Proposal.State.ENDED -> Unit
-            proposal.state == Proposal.State.OPEN && proposal.takesReason -> time.text = proposal.reasonTime
-            else -> tab.closeReason()
+            proposal == null || proposal.state == Proposal.State.ENDED -> {
+                Unit
+            }
+
+            proposal.state == Proposal.State.OPEN && proposal.takesReason -> {
+                time.text = tooLong(field.text) ?: proposal.reasonTime
+            }
+
+            else -> {
+                tab.closeReason()
+            }
         }
     }
 
@@ -84,9 +94,12 @@ internal class ReasonField(
 
     override fun hasFocus(): Boolean = field.hasFocus()
 
-    /** Does nothing without a reason, because the user has not chosen a plain rejection. */
+    /**
+     * Does nothing without a reason, because the user has not chosen a plain rejection, nor with one that is too long.
+     */
     private fun send() {
         val proposal = tab.proposal ?: return
+        if (tooLong(field.text) != null) return
         val reason = field.text.trim()
         if (reason.isEmpty() || decisions.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) return
         decisions.reject(proposal, reason)
