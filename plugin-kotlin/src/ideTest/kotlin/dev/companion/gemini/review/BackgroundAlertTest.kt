@@ -60,10 +60,12 @@ class BackgroundAlertTest : DiffTestCase() {
 
             override fun dispose() = Unit
         }
-        Alerts.OfPlatform(closing).showIn(project, "text")
-        assertEquals("Companion for Gemini CLI in &lt;b&gt;", shown.single().title)
+        val alerts = Alerts.OfPlatform(closing)
+        repeat(2) { alerts.showIn(project, "text") }
+        assertEquals("Companion for Gemini CLI in &lt;b&gt;", shown.last().title)
+        assertEquals("a later one takes its place", listOf(true, false), shown.map { it.isExpired })
         Disposer.dispose(closing)
-        assertTrue(shown.single().isExpired)
+        assertTrue(shown.last().isExpired)
     }
 
     fun `test nothing alerts while the project's window is active`() {

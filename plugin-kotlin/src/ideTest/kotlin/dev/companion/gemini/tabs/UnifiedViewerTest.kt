@@ -17,6 +17,7 @@ import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.awaitGone
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.eventOn
 import dev.companion.gemini.review.DiffTestCase
@@ -179,6 +180,19 @@ class UnifiedViewerTest : DiffTestCase() {
         assertTrue(update(editor, next).presentation.isEnabled)
         WriteCommandAction.runWriteCommandAction(project) { editor.document.insertString(0, "zero\n") }
         assertFalse(update(editor, next).presentation.isEnabled)
+    }
+
+    fun `test a viewer that is replaced leaves no action behind`() {
+        val view = propose("a.txt", "one\ntwo\n")
+        awaitGone("the action of the former viewer") {
+            val former = editor(view)
+            nextChange(former).also {
+                file("a.txt", "one\nzero\n")
+                virtualFile(root).refresh(false, true)
+                await("the new viewer") { former.isDisposed }
+            }
+        }
+        nextChange(editor(view))
     }
 
     fun `test the caret stays in its line when the viewer is replaced`() {

@@ -3,6 +3,7 @@
 package dev.companion.gemini.review
 
 import com.intellij.ide.impl.ProjectUtil
+import com.intellij.notification.Notification
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
@@ -38,6 +39,9 @@ internal interface Alerts {
      * turned that off; in the window of another project, the alert is a balloon.
      */
     class OfPlatform(private val project: Project) : Alerts {
+        /** The alert in the window of another project. A later one takes its place. */
+        private var elsewhere: Notification? = null
+
         override val isInBackground get() = !isActive(project)
 
         /** An alert that fails does not fail the proposal. */
@@ -57,7 +61,9 @@ internal interface Alerts {
             val alert = notice(text, NotificationType.INFORMATION)
                 .setTitle(message("notification.title.project", XmlStringUtil.escapeString(project.name)))
                 .offerOnce(message("notification.project.show")) { ProjectUtil.focusProjectWindow(project, false) }
-            Disposer.register(project) { alert.expire() }
+            if (elsewhere == null) Disposer.register(project) { elsewhere?.expire() }
+            elsewhere?.expire()
+            elsewhere = alert
             alert.notify(other)
         }
 

@@ -4,7 +4,6 @@ package dev.companion.gemini.review
 
 import com.intellij.codeInsight.hint.HintManager
 import com.intellij.diff.fragments.LineFragment
-import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
@@ -42,16 +41,13 @@ internal class RevertChangeAction : CompanionAction() {
  * stops at the last change and has the same key, so this action is registered on the inner editor. In a unified viewer
  * with other changes than the proposal's, such as without whitespace, the platform's action remains.
  */
-internal class NextChangeAction(
-    private val editor: Editor,
-    parent: Disposable,
-) : CompanionAction() {
+internal class NextChangeAction(private val editor: Editor) : CompanionAction() {
     /** The position of the hint: the proposal and the caret's offset. */
     private var hint: Pair<Proposal, Int>? = null
 
     init {
         val platformAction = ActionManager.getInstance().getAction(PLATFORM_ACTION)
-        registerCustomShortcutSet(platformAction.shortcutSet, editor.contentComponent, parent)
+        registerCustomShortcutSet(platformAction.shortcutSet, editor.contentComponent, null)
     }
 
     override fun update(event: AnActionEvent) {

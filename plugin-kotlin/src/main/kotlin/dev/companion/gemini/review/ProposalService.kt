@@ -282,8 +282,8 @@ internal open class ProposalService protected constructor(
 
     override fun registerActions(tab: ProposalPanel, parent: Disposable) = ProposalActions.register(tab, parent)
 
-    override fun registerActions(editor: Editor, parent: Disposable) {
-        NextChangeAction(editor, parent)
+    override fun registerActions(editor: Editor) {
+        NextChangeAction(editor)
     }
 
     private fun closeNow(core: CompanionCore, pending: PendingRequests.Pending, asked: CloseDiff) {

@@ -40,8 +40,8 @@ internal interface ProposalDecisions {
     /** Registers the keys of actions in a tab. */
     fun registerActions(tab: ProposalPanel, parent: Disposable)
 
-    /** Registers the keys of actions that the platform has on the editor itself. */
-    fun registerActions(editor: Editor, parent: Disposable)
+    /** Registers the keys of actions that the platform has on the editor itself. They end with the editor. */
+    fun registerActions(editor: Editor)
 }
 
 /** The user's decision about a proposal. */

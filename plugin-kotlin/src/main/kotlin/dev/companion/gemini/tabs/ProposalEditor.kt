@@ -102,7 +102,7 @@ internal class ProposalEditor(
     private fun addActions() {
         val editor = proposal?.let(::editorOf)?.takeIf { it !== withActions?.get() } ?: return
         withActions = WeakReference(editor)
-        file.decisions.registerActions(editor, this)
+        file.decisions.registerActions(editor)
     }
 
     /** Shows a failure in the tab. An editor that throws in its constructor, even an Error, has blocked IDEs. */

@@ -38,7 +38,7 @@ internal object CliTabs {
     private val Project.tabs get() = getUserData(TABS).orEmpty()
 
     fun remember(project: Project, content: Content, program: TabProgram) =
-        project.putUserData(TABS, project.tabs + CliTab(project, content, program))
+        project.putUserData(TABS, project.tabs.filter { it.isOpen } + CliTab(project, content, program))
 
     /** Returns whether a terminal of the project has the focus. */
     fun hasFocus(project: Project): Boolean {
