@@ -195,10 +195,15 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' c', function() vim.fn.Slow() end)
     map('n', ' d', '<Cmd>call Slow()<CR>')
     map('n', ' e', function() vim.cmd('L') end)
+    map('n', ' f', function() vim.schedule(function() vim.cmd('L') end) end)
     vim.api.nvim_create_user_command('L', function() vim.cmd.write() end, {})
+    vim.api.nvim_create_user_command('LL', function() vim.cmd('L') end, {})
     vim.cmd([[function! Slow() abort
       sleep 50m
       write
+    endfunction
+    function! Lua() abort
+      lua vim.cmd.write()
     endfunction]])
     vim.cmd('command! W update')
     vim.cmd('command! -bang Save exe "up<bang>"')
@@ -209,6 +214,20 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
   const keys = [...'0123456789slabcde'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
+    test(`a command line that calls Lua by another command, at human speed${edit && ', with an edit'}`, async (t) => {
+      const scene = await start(t, init);
+      for (const one of [':LL', ':call Lua()', ' f']) {
+        const decision = propose(scene, edit);
+        await scene.neovim.until(`vim.api.nvim_buf_get_lines(0, 0, 1, true)[1] == '${edit ? 'mine' : 'new'}'`);
+        for (const key of [...one, '<CR>']) {
+          await scene.neovim.press(key);
+          await sleep(20);
+        }
+        assert.deepEqual(await decision, expected, one);
+        await scene.neovim.until('#vim.api.nvim_list_tabpages() == 1');
+      }
+    });
+
     test(`the user’s keys and commands${edit && ' with an edit'}`, async (t) => {
       const scene = await start(t, init);
       for (const one of keys) {

@@ -86,6 +86,15 @@ local function prepare(lines)
   end
 end
 
+--- Notes that a command of the user begins.
+local function begin_command()
+  local began = turn --[[@as GeminiCompanion.Turn]]
+  began.is_command = true
+  vim.schedule(function()
+    began.has_run_events = true
+  end)
+end
+
 local function on_key(key, typed)
   local mode = api.nvim_get_mode().mode
   -- A key that answers a question belongs to the command that asks.
@@ -94,18 +103,19 @@ local function on_key(key, typed)
     turn = { marked = {}, began = vim.uv.now() }
   end
   if turn and (key == LUA or key == COMMAND) then
-    turn.is_command, turn.may_schedule = true, key == LUA
+    begin_command()
+    turn.may_schedule = key == LUA
     turn.only_sleeps = turn.only_sleeps and key == COMMAND
     -- The other keys of a mapping come without the typed ones.
     if key == COMMAND and typed ~= '' then
       prepare(exlines.of_mapping(typed, mode))
     end
   elseif turn and key == 'Z' and last_key == 'Z' and mode == 'n' then
-    turn.is_command = true
+    begin_command()
     prepare({ 'xit' })
   elseif turn and key == '\r' and vim.fn.getcmdtype() == ':' then
     -- If an autocommand of the user for `CmdlineLeave` fails, ours does not run.
-    turn.is_command = true
+    begin_command()
   end
   last_key = key
 end
@@ -118,7 +128,7 @@ local function start()
     pattern = ':',
     callback = function()
       if turn and not vim.v.event.abort then
-        turn.is_command = true
+        begin_command()
         prepare({ vim.fn.getcmdline() })
       end
     end,
@@ -221,8 +231,9 @@ local function is_meanwhile(in_function)
     level = level + 1
     frame = debug.getinfo(level, 'f')
   end
-  -- A command around that of a Lua function may be `:sleep`, if Neovim has looked for events since the key.
-  return (commands > 1 or (commands == 1 and in_function)) and vim.uv.now() ~= turn.began
+  -- A command around that of a Lua function may be `:sleep`, if Neovim has run events during the user's command.
+  local is_during = turn.has_run_events and not turn.is_ending
+  return is_during and (commands > 1 or (commands == 1 and in_function))
 end
 
 --- Returns whether a command of the user runs, for `BufWriteCmd`, and whether it has a `!`.

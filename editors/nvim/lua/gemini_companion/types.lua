@@ -160,6 +160,7 @@
 ---@field marked GeminiCompanion.View[] the views that are marked as modified
 ---@field began integer the time of the first key, by `vim.uv.now()`
 ---@field is_command? boolean the user has given a command
+---@field has_run_events? boolean Neovim has run events since then
 ---@field insists? boolean with `!`
 ---@field only_sleeps? boolean its last command line waits, and writes nothing
 ---@field may_schedule? boolean a Lua function has run
