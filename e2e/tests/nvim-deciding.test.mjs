@@ -190,6 +190,8 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' s', '<Cmd>lua vim.schedule(vim.cmd.write)<CR>')
     map('n', ' l', '<Cmd>sleep 50m<CR><Plug>(lua)', { remap = true })
     map('n', '<Plug>(lua)', vim.cmd.write)
+    map('n', ' m', '<Cmd>sleep 50m<CR><Plug>(L)', { remap = true })
+    map('n', '<Plug>(L)', function() vim.cmd('L') end)
     map('n', ' a', function() vim.cmd.sleep('50m') vim.cmd.write() end)
     map('n', ' b', function() vim.system({ 'sleep', '0.05' }):wait() vim.cmd('silent write') end)
     map('n', ' c', function() vim.fn.Slow() end)
@@ -211,7 +213,7 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'0123456789slabcde'].map((key) => ` ${key}`);
+  const keys = [...'0123456789slmabcde'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`a command line that calls Lua by another command, at human speed${edit && ', with an edit'}`, async (t) => {

@@ -89,7 +89,7 @@ end
 --- Notes that a command of the user begins.
 local function begin_command()
   local began = turn --[[@as GeminiCompanion.Turn]]
-  began.is_command = true
+  began.is_command, began.has_run_events = true, false
   vim.schedule(function()
     began.has_run_events = true
   end)
