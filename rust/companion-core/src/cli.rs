@@ -373,12 +373,22 @@ impl Clis {
     }
 
     /// A CLI that runs its hook after its diff makes an edit that the user has just accepted for
-    /// this MCP session.
-    pub fn accepted(&mut self, caller: &Caller<'_>, session: SessionId) {
-        let cli = self.touch(caller);
-        // The CLI may have connected again.
-        let may_have = cli.connected == Connected::Unknown || !cli.has_other_connection(session);
-        if may_have && !self.bridges.is_of_other(caller.process, session) {
+    /// this MCP session. `connected` are the clients whose edit it could be as well.
+    pub fn accepted(
+        &mut self,
+        caller: &Caller<'_>,
+        session: SessionId,
+        connected: impl IntoIterator<Item = SessionId>,
+    ) {
+        self.touch(caller);
+        let mut others = self.known.iter();
+        let cli = others.next_back().expect("a CLI was just touched");
+        let is_of_other =
+            |other: &Cli| other.connection == Some(session) && other.process.is_some();
+        if !self.has_other_connection(cli, session)
+            && !others.any(is_of_other)
+            && !self.is_ambiguous(cli, session, connected)
+        {
             self.connect_last(session);
         }
     }

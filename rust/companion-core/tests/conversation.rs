@@ -103,7 +103,7 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     let (a, b) = (cast.a, cast.b);
     let text = Some(original());
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/1", text, 1), Never);
-    cast.conversation.clis.accepted(&cli("x"), a);
+    cast.conversation.clis.accepted(&cli("x"), a, []);
     let clis = &cast.conversation.clis;
     assert!(clis.knows(a) && !clis.knows(b));
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/2", text, 1), Now);

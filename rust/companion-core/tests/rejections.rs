@@ -106,7 +106,7 @@ fn two_processes_of_a_session_get_their_own_reasons_of_a_file() {
 fn a_rejected_edit_of_a_client_that_is_gone_connects_no_cli_to_it() {
     let mut cast = Cast::new();
     let (x, a) = (cli("x"), cast.a);
-    cast.conversation.clis.accepted(&x, a);
+    cast.conversation.clis.accepted(&x, a, []);
     assert_eq!(cast.conversation.clis.opened_without_hook(a, "/1", Some(original()), 1), Now);
     cast.reject(a, "/1");
     cast.conversation.clis.gone(a);

@@ -76,7 +76,7 @@ impl Clis {
         let edits = &mut self.known[index].edits;
         let edit = edits.extract_if(.., |edit| is_rejected(edit)).next()?;
         if let Some((Some(session), _)) = edit.opened {
-            self.accepted(caller, session);
+            self.accepted(caller, session, []);
         }
         Some(edit)
     }

@@ -3,6 +3,7 @@
 //! A [`Companion`] takes an [`Input`] with its time, changes its state, and adds the [`Output`]s that
 //! the caller carries out. Nothing else changes it, so each order of events can be tried.
 
+mod acceptances;
 mod io;
 mod limits;
 mod notes;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use companion_protocol::tool::Tool;
 
 use crate::calls::{Attempt, CallId, CallOrigin, Calls, Repeated};
-use crate::cli::{ACCEPTED_TIME, Clis};
+use crate::cli::Clis;
 use crate::conversation::Conversation;
 use crate::diffs::ledger::{Effect, Ledger};
 use crate::diffs::{Answer, Decision, DiffId, EventId, Outgoing};
@@ -76,8 +77,8 @@ pub struct Companion {
     unread: BTreeMap<CallId, UnreadProposal>,
     /// The rejections with a reason whose files are being looked at.
     rejections: BTreeMap<DiffId, PendingRejection>,
-    /// The edits that users have just accepted, with their times.
-    accepted: Vec<(u64, SessionId, Arc<str>)>,
+    /// The edits that users have just accepted, with their times and texts.
+    accepted: Vec<(u64, SessionId, Arc<str>, Digest)>,
     /// The ids of delivered comments, with the number of records that must be saved or refused before the
     /// editor removes them.
     delivered: VecDeque<(u64, String)>,
@@ -188,7 +189,7 @@ impl Companion {
             Input::Gone(session) => {
                 self.clients.remove(&session);
                 self.returning.remove(&session);
-                self.accepted.retain(|(_, of, _)| *of != session);
+                self.accepted.retain(|(_, of, ..)| *of != session);
                 self.calls.forget(session);
                 self.conversation.clis.gone(session);
                 let effects = self.ledger.session_gone(session);
@@ -449,9 +450,9 @@ impl Companion {
                 }
                 Effect::Record(record) => Output::Record(record),
                 Effect::Decided(session, path, decision) => {
-                    if decision.accepted().is_some() {
+                    if let Some(accepted) = decision.accepted() {
                         self.conversation.clis.diff_accepted(session, &path, now.elapsed);
-                        self.remember_acceptance(now, session, &path);
+                        self.remember_acceptance(now, session, &path, &accepted.content);
                     }
                     Output::Decided(session, path, decision)
                 }
@@ -469,31 +470,5 @@ impl Companion {
             };
             out.push(output);
         }
-    }
-
-    /// Notes an acceptance for the hook of a CLI that runs it after the acceptance. Gemini CLI runs it
-    /// before it opens the diff.
-    fn remember_acceptance(&mut self, now: Now, session: SessionId, path: &Arc<str>) {
-        let client = self.clients.get(&session);
-        if client.is_some_and(|of| of.replays_edits && !of.confirms_after_hook) {
-            // A CLI without the extension never asks.
-            self.forget_old_acceptances(now);
-            self.accepted.push((now.elapsed, session, Arc::clone(path)));
-        }
-    }
-
-    /// The client whose edit of `path` was accepted within the last seconds, if it is only one.
-    /// Forgets the acceptance.
-    fn just_accepted(&mut self, now: Now, path: &str) -> Option<SessionId> {
-        self.forget_old_acceptances(now);
-        let mut of_path = self.accepted.iter().filter(|(.., of)| **of == *path);
-        let session = of_path.next().map(|(_, session, _)| *session);
-        let only = session.filter(|session| of_path.all(|(_, of, _)| of == session));
-        self.accepted.retain(|(.., of)| **of != *path);
-        only
-    }
-
-    fn forget_old_acceptances(&mut self, now: Now) {
-        self.accepted.retain(|(time, ..)| now.elapsed - time < ACCEPTED_TIME);
     }
 }

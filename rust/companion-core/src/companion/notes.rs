@@ -151,9 +151,7 @@ impl Companion {
                 return self.conversation.before_edit(caller, path, before, time);
             }
             Hook::BeforeWrite(path, input) => {
-                if let Some(session) = self.just_accepted(now, path) {
-                    self.conversation.clis.accepted(caller, session);
-                }
+                self.recognize_writer(now, caller, path, input);
                 let Some(input) = input else { return };
                 self.conversation.due_before_write(caller, path, input)
             }

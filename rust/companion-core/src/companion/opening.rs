@@ -7,7 +7,7 @@ use crate::calls::CallId;
 use crate::cli::{Caller, Connected, Opened};
 use crate::diffs::Proposed;
 use crate::diffs::ledger::Effect;
-use crate::session::{ClientTraits, SessionId};
+use crate::session::SessionId;
 use crate::text::Digest;
 
 /// A proposal whose file is being read. The editor gets it after that.
@@ -33,7 +33,8 @@ impl Companion {
         let opened = if !is_shared || !client.replays_edits {
             Opened::NEVER
         } else if client.confirms_after_hook {
-            self.opened_after_hook(*session, path, client, now.elapsed)
+            let connected = self.connected_like(*session);
+            self.conversation.clis.opened(*session, path, connected, now.elapsed)
         } else if self.clis().knows(*session) {
             Opened { needs_original: true, ..Opened::NEVER }
         } else {
@@ -83,21 +84,15 @@ impl Companion {
         }
     }
 
-    /// A client that runs the hook first has opened a diff. A CLI whose connection has no client has
+    /// The connected clients of the same kind as this one. A CLI whose connection has no client has
     /// connected again.
-    fn opened_after_hook(
-        &mut self,
-        session: SessionId,
-        path: &str,
-        client: ClientTraits,
-        now: u64,
-    ) -> Opened {
+    pub(super) fn connected_like(&mut self, session: SessionId) -> Vec<SessionId> {
         let Self { conversation, clients, returning, ledger, .. } = self;
         let is_connected = |session| ledger.has_stream(session) || returning.contains(&session);
         conversation.clis.keep_connections(is_connected);
-        let alike = clients.iter().filter(|(_, traits)| **traits == client);
-        let connected = alike.map(|(of, _)| *of).filter(|of| is_connected(*of));
-        conversation.clis.opened(session, path, connected, now)
+        let client = clients.get(&session);
+        let alike = clients.iter().filter(|(_, traits)| client == Some(traits));
+        alike.map(|(of, _)| *of).filter(|of| is_connected(*of)).collect()
     }
 
     /// Whether the user reviews the edits of this CLI in the editor, as far as its client is known.

@@ -4,7 +4,7 @@ use super::writes::Desk;
 use crate::cli::{Caller, Connected, FileBefore};
 use crate::companion::{DiskCheck, Hook, Input, Now, Output};
 use crate::diffs::{Decision, EventId};
-use crate::session::ClientTraits;
+use crate::session::{ClientTraits, SessionId};
 use crate::text::Digest;
 
 const CLI: Caller<'_> = Caller { session: "cli", process: None, connected: Connected::Unknown };
@@ -77,4 +77,53 @@ fn an_acceptance_counts_for_no_cli_once_its_client_is_gone() {
         desk.handle(Input::Hook(&CLI, Hook::BeforeWrite("/a", None)));
         assert_eq!(desk.companion.clis().knows(desk.client), !is_gone);
     }
+}
+
+impl Desk {
+    /// Connects a client.
+    fn connect_client(&mut self, session: SessionId, client: ClientTraits) {
+        self.handle(Input::Connected(session, client.into()));
+        let (stream, last) = (1, &EventId::default());
+        self.handle(Input::StreamOpened { session, stream, last, is_answer: false });
+    }
+
+    /// The user accepts a diff of the first client, and a CLI writes a text to the same file.
+    fn write_after_acceptance(&mut self, caller: &Caller<'_>, text: &str) {
+        self.open("/a");
+        self.accept("/a", "text");
+        self.handle(Input::Hook(caller, Hook::BeforeWrite("/a", Some(Digest::of(text)))));
+    }
+}
+
+/// Two CLIs run their hooks after their diffs, and the ports of their connections are not known.
+#[test]
+fn an_acceptance_counts_for_no_other_cli_that_writes_to_the_same_file() {
+    let client = ClientTraits { replays_edits: true, ..ClientTraits::default() };
+    let process = |session, process| Caller { session, process, ..CLI };
+    for [x, y] in [[None, None], [Some("1"), Some("2")]] {
+        let (x, y) = (process("x", x), process("y", y));
+        let mut desk = Desk::new();
+        let (of_x, of_y) = (desk.client, SessionId::new());
+        desk.handle(Input::Connected(of_x, client.into()));
+        desk.connect_client(of_y, client);
+        desk.write_after_acceptance(&y, "other");
+        assert_eq!(desk.companion.clis().connections(), [], "it may be the one of either");
+        desk.write_after_acceptance(&x, "text");
+        assert_eq!(desk.companion.clis().connection(&x), Some(of_x));
+
+        // The second CLI has its own connection.
+        desk.client = of_y;
+        desk.write_after_acceptance(&y, "other");
+        desk.client = of_x;
+        desk.write_after_acceptance(&y, "text");
+        let clis = desk.companion.clis();
+        assert_eq!([&x, &y].map(|cli| clis.connection(cli)), [Some(of_x), Some(of_y)]);
+    }
+    let [x, y] = [Some("1"), Some("2")].map(|of| process("same", of));
+    let mut desk = Desk::new();
+    desk.handle(Input::Connected(desk.client, client.into()));
+    for cli in [&x, &y] {
+        desk.write_after_acceptance(cli, "text");
+    }
+    assert_eq!(desk.companion.clis().connection(&x), Some(desk.client), "it still runs");
 }
