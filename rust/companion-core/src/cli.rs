@@ -439,6 +439,22 @@ impl Clis {
         }
     }
 
+    /// Forgets the connections that have no client, of other processes with the session of `caller`. They
+    /// were killed.
+    pub(crate) fn forget_killed(
+        &mut self,
+        caller: &Caller<'_>,
+        has_client: impl Fn(SessionId) -> bool,
+    ) {
+        let Some(process) = caller.process else { return };
+        for cli in &mut self.known {
+            let is_other = cli.process.as_deref().is_some_and(|of| of != process);
+            if is_other && cli.has_session(caller.session) {
+                cli.connection = cli.connection.filter(|of| has_client(*of));
+            }
+        }
+    }
+
     /// Whether an earlier hook of the same session has named the same process.
     pub fn has_process(&self, caller: &Caller<'_>) -> bool {
         caller.process.is_some()

@@ -138,6 +138,8 @@ impl Companion {
         out: &mut Outputs,
     ) {
         let time = now.elapsed;
+        let has_client = |of| self.ledger.has_stream(of) || self.returning.contains(&of);
+        self.conversation.clis.forget_killed(caller, has_client);
         let is_shown = |session, path: &str| self.ledger.has_open(session, path);
         let (is_rejected, due) = match hook {
             Hook::SessionStart { is_new } => {

@@ -1,6 +1,6 @@
 //! Tests which edit is denied after the user has rejected one with a reason.
 
-use super::writes::Desk;
+use super::writes::{CLIENT, Desk};
 use crate::cli::{Caller, Connected, FileBefore};
 use crate::companion::{DiskCheck, Hook, Input, Now, Output};
 use crate::diffs::{Decision, EventId};
@@ -126,4 +126,32 @@ fn an_acceptance_counts_for_no_other_cli_that_writes_to_the_same_file() {
         desk.write_after_acceptance(cli, "text");
     }
     assert_eq!(desk.companion.clis().connection(&x), Some(desk.client), "it still runs");
+}
+
+#[test]
+fn a_cli_that_goes_on_for_a_killed_one_gets_its_reason_with_the_next_prompt() {
+    for is_killed in [true, false] {
+        let mut desk = Desk::new();
+        let (client, next) = (desk.client, SessionId::new());
+        let connected = Connected::To(vec![client]);
+        let cli = Caller { process: Some("1"), connected, ..CLI };
+        desk.handle(Input::Hook(&cli, Hook::SessionStart { is_new: true }));
+        desk.open("/a");
+        let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
+        let [.., Output::CheckDisk(DiskCheck::Access(diff, _))] = out[..] else {
+            panic!("{out:?}")
+        };
+        desk.handle(Input::AccessChecked(diff, None));
+        desk.handle(Input::Present(diff, None));
+        if is_killed {
+            desk.handle(Input::StreamClosed(client, 1));
+        }
+        desk.connect_client(next, CLIENT);
+        let connected = Connected::To(vec![next]);
+        let resumed = Caller { process: Some("2"), connected, ..CLI };
+        desk.handle(Input::Hook(&resumed, Hook::SessionStart { is_new: false }));
+        let prompt = Hook::BeforeAgent { ends_cancelled_turns: true };
+        let out = desk.handle(Input::Hook(&resumed, prompt));
+        assert_eq!(matches!(out[..], [Output::Due(_)]), is_killed, "{out:?}");
+    }
 }

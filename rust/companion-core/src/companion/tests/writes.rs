@@ -19,7 +19,7 @@ const ACCEPTED: u64 = 1_700_000_000_000;
 const OTHER_TEXT: Option<FoundFile> = Some(FoundFile { has_text: Some(false), modified: ACCEPTED });
 const SAME_TEXT: Option<FoundFile> = Some(FoundFile { has_text: Some(true), modified: 0 });
 
-const CLIENT: ClientTraits = ClientTraits {
+pub(super) const CLIENT: ClientTraits = ClientTraits {
     replays_edits: true,
     empty_is_unchanged: true,
     confirms_after_hook: true,
