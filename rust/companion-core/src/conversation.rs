@@ -80,9 +80,11 @@ impl Conversation {
         if let Some(edit) = self.clis.edit_ended(caller, path, now, is_shown) {
             return (edit.present.is_some(), self.due_reason(&edit));
         }
-        // The edit may have begun before this process.
-        let reasons = self.notes.due(now, |_, note| match note {
-            Note::Reason(reason) => *reason.path == *path && self.is_for(caller, reason),
+        // An edit that was rejected in the last process may have begun there.
+        let reasons = self.notes.due(now, |id, note| match note {
+            Note::Reason(reason) => {
+                *reason.path == *path && self.notes.is_left(id) && self.is_for(caller, reason)
+            }
             Note::Comment(_) | Note::Revert(_) => false,
         });
         (!reasons.is_empty(), reasons)

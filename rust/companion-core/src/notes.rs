@@ -46,6 +46,8 @@ struct Pending {
     under_way: Option<u64>,
     /// The note does not leave before this time: its editor may still report a change.
     earliest: u64,
+    /// It is from another process.
+    is_left: bool,
 }
 
 /// Notes on their way to one model.
@@ -156,7 +158,7 @@ impl Notes {
         self.last_note = self.last_note.max(id.0);
         let is_comment = matches!(note, Note::Comment(_));
         let earliest = if is_comment { now + RESTORED_COMMENTS_DELAY } else { now };
-        self.pending.push(Pending { id, note, under_way: None, earliest });
+        self.pending.push(Pending { id, note, under_way: None, earliest, is_left: true });
     }
 
     /// Adds a delivery that the last process confirmed.
@@ -191,11 +193,16 @@ impl Notes {
         self.pending.iter().find(|pending| pending.id == id).map(|pending| &pending.note)
     }
 
+    /// Whether another process has left this note.
+    pub(crate) fn is_left(&self, id: NoteId) -> bool {
+        self.pending.iter().any(|pending| pending.id == id && pending.is_left)
+    }
+
     /// Adds a note. Reasons and reverts need no limit: they end after [`MAX_AGE`].
     pub(crate) fn add(&mut self, note: Note) -> NoteId {
         self.last_note += 1;
         let id = NoteId(self.last_note);
-        self.pending.push(Pending { id, note, under_way: None, earliest: 0 });
+        self.pending.push(Pending { id, note, under_way: None, earliest: 0, is_left: false });
         id
     }
 
@@ -294,7 +301,7 @@ impl Notes {
     /// The notes that wait and that `is_due` accepts. `now` is a time in milliseconds.
     pub fn due(&self, now: u64, is_due: impl Fn(NoteId, &Note) -> bool) -> Vec<(NoteId, Note)> {
         let mut due = Vec::new();
-        for Pending { id, note, under_way, earliest } in &self.pending {
+        for Pending { id, note, under_way, earliest, .. } in &self.pending {
             if under_way.is_none() && *earliest <= now && is_due(*id, note) {
                 due.push((*id, note.clone()));
             }

@@ -5,7 +5,7 @@ use companion_core::conversation::Due;
 use companion_core::diffs::DiffId;
 use companion_core::notes::{Note, NoteId};
 use companion_core::text::Digest;
-use companion_protocol::editor::ReasonArrival::Now;
+use companion_protocol::editor::ReasonArrival::{NextPrompt, Now};
 
 use crate::cast::{Cast, cli, of_process, original};
 
@@ -112,4 +112,21 @@ fn a_rejected_edit_of_a_client_that_is_gone_connects_no_cli_to_it() {
     cast.conversation.clis.gone(a);
     assert!(write(&mut cast, &x, "/1").0);
     assert!(!cast.conversation.clis.knows(a));
+}
+
+#[test]
+fn a_reason_leaves_with_another_edit_of_its_file_only_after_a_restart() {
+    let mut cast = Cast::new();
+    let (x, a) = (of_process("x", "1"), cast.a);
+    cast.edit(&x, a, "/1");
+    cast.result(&x, "/1");
+    assert_eq!(cast.open(a, "/1"), NextPrompt);
+    cast.reject(a, "/1");
+    assert_eq!(cast.result(&x, "/1"), [""; 0], "it is the edit of a subagent");
+    let mut next = Cast::new();
+    for (id, note) in cast.conversation.due_before_agent(&x, 1) {
+        next.conversation.notes.restore(id, note, 0);
+    }
+    assert_eq!(next.result(&x, "/1"), ["/1"], "its edit may have begun before");
+    assert_eq!(cast.prompt(&x), ["/1"]);
 }
