@@ -21,6 +21,7 @@ mod bridges;
 mod caller;
 mod edit;
 mod ending;
+mod processes;
 mod state;
 
 use std::collections::VecDeque;
@@ -437,42 +438,6 @@ impl Clis {
         for cli in &mut self.known {
             cli.connection = cli.connection.filter(|of| has_client(*of));
         }
-    }
-
-    /// Forgets the connections that have no client, of other processes with the session of `caller`. They
-    /// were killed.
-    pub(crate) fn forget_killed(
-        &mut self,
-        caller: &Caller<'_>,
-        has_client: impl Fn(SessionId) -> bool,
-    ) {
-        let Some(process) = caller.process else { return };
-        for cli in &mut self.known {
-            let is_other = cli.process.as_deref().is_some_and(|of| of != process);
-            if is_other && cli.has_session(caller.session) {
-                cli.connection = cli.connection.filter(|of| has_client(*of));
-            }
-        }
-    }
-
-    /// Whether an earlier hook of the same session has named the same process.
-    pub fn has_process(&self, caller: &Caller<'_>) -> bool {
-        caller.process.is_some()
-            && self.known.iter().any(|cli| {
-                cli.has_session(caller.session) && cli.process.as_deref() == caller.process
-            })
-    }
-
-    /// The process of the CLI with this session.
-    pub(crate) fn process_of(&self, session: &str) -> Option<Arc<str>> {
-        self.with_session(session)?.process.clone()
-    }
-
-    /// The CLI with this session. Of several, one that runs, then one that has the session now, then the one
-    /// that ran a hook last.
-    fn with_session(&self, session: &str) -> Option<&Cli> {
-        let all = self.known.iter().filter(|cli| cli.has_session(session));
-        all.max_by_key(|cli| (cli.is_running(), *cli.session == *session))
     }
 
     /// An MCP session has ended.

@@ -16,7 +16,7 @@ use crate::cli::{Caller, CliSessionId, Clis, Edit, FileBefore};
 use crate::notes::{Confirmation, Delivery, Note, NoteId, Notes, Reason, Revert};
 use crate::session::SessionId;
 use crate::text::{Digest, Text};
-use turns::Turns;
+use turns::{Owner, Turns};
 
 /// The CLIs, and the notes for their models.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,18 +37,22 @@ impl Conversation {
         Self { notes: Notes::new(first_delivery), ..Self::default() }
     }
 
+    fn owner<'a>(&self, caller: &'a Caller<'a>) -> Owner<'a> {
+        Owner { caller, others: self.clis.other_processes(caller) }
+    }
+
     /// A CLI has begun a session. `is_new`: its model has no message yet.
     pub fn session_started(&mut self, caller: &Caller<'_>, is_new: bool) {
         self.clis.touch(caller);
         if is_new {
-            self.turns.session_begun(caller.session);
+            self.turns.session_begun(&self.owner(caller));
         }
     }
 
     /// A CLI has ended its session. Returns the notes that its model has forgotten. They wait again.
     pub fn session_ended(&mut self, caller: &Caller<'_>) -> Vec<NoteId> {
         self.clis.session_ended(caller);
-        let forgotten = self.turns.session_ended(caller.session);
+        let forgotten = self.turns.session_ended(&self.owner(caller));
         self.notes.add_forgotten(forgotten)
     }
 
@@ -60,12 +64,12 @@ impl Conversation {
 
     /// A CLI calls a tool, or asks its user about the call.
     pub fn tool_begun(&mut self, caller: &Caller<'_>) {
-        self.turns.tool_begun(caller.session);
+        self.turns.tool_begun(&self.owner(caller));
     }
 
     /// The model of a CLI has begun to answer a prompt.
     pub fn answered(&mut self, caller: &Caller<'_>) {
-        self.turns.answered(caller.session);
+        self.turns.answered(&self.owner(caller));
     }
 
     /// A tool has ended. Its model, which may be that of a subagent, gets the reason of this edit. Also
@@ -105,7 +109,7 @@ impl Conversation {
         now: u64,
         is_shown: impl Fn(SessionId, &str) -> bool,
     ) -> (bool, Due) {
-        self.turns.tool_ended(caller.session);
+        self.turns.tool_ended(&self.owner(caller));
         let (is_rejected, reasons) = self.reasons_after_tool(caller, path, now, is_shown);
         let has_comments = !is_rejected && reasons.is_empty();
         (is_rejected, if has_comments { self.due_comments(now) } else { reasons })
@@ -113,7 +117,7 @@ impl Conversation {
 
     /// A CLI is about to send its model the results of tools. The model gets the same notes as with a prompt.
     pub fn due_before_results(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        self.turns.tool_ended(caller.session);
+        self.turns.tool_ended(&self.owner(caller));
         self.due_before_agent(caller, now)
     }
 
@@ -135,7 +139,7 @@ impl Conversation {
     /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
     pub fn turn_begun(&mut self, caller: &Caller<'_>, ends_cancelled_turns: bool) -> Vec<NoteId> {
         self.clis.prompt_sent(caller);
-        let forgotten = self.turns.begin(caller.session, ends_cancelled_turns);
+        let forgotten = self.turns.begin(&self.owner(caller), ends_cancelled_turns);
         self.notes.add_forgotten(forgotten)
     }
 
@@ -160,14 +164,14 @@ impl Conversation {
     /// notes that the model has forgotten. They wait again.
     pub fn turn_ended(&mut self, caller: &Caller<'_>, answer: Option<Digest>) -> Vec<NoteId> {
         self.clis.touch(caller);
-        let forgotten = self.turns.end(caller.session, answer);
+        let forgotten = self.turns.end(&self.owner(caller), answer);
         self.notes.add_forgotten(forgotten)
     }
 
     /// The comments for the model of a turn that has ended. A turn without a new answer was cancelled or has
     /// failed, so it does not go on.
     pub fn due_after_turn(&self, caller: &Caller<'_>, now: u64) -> Due {
-        if !self.turns.is_answered(caller.session) {
+        if !self.turns.is_answered(&self.owner(caller)) {
             return Due::new();
         }
         self.due_comments(now)
@@ -181,9 +185,9 @@ impl Conversation {
     }
 
     /// Begins a delivery to the model of a CLI. `None` if none of the notes waits any more.
-    pub fn deliver(&mut self, cli: &str, due: &[(NoteId, Note)]) -> Option<Delivery> {
+    pub fn deliver(&mut self, caller: &Caller<'_>, due: &[(NoteId, Note)]) -> Option<Delivery> {
         let delivery = self.notes.deliver(due)?;
-        self.turns.delivers(cli, delivery.number);
+        self.turns.delivers(&self.owner(caller), delivery.number);
         Some(delivery)
     }
 

@@ -97,7 +97,7 @@
 //! # };
 //! let out = handle(Input::Hook(&cli, Hook::AfterTool(path)));
 //! let [Output::EditRejected, Output::Due(due)] = &out[..] else { panic!("{out:?}") };
-//! let out = handle(Input::Deliver(cli.session, due));
+//! let out = handle(Input::Deliver(&cli, due));
 //! let [Output::Deliver(delivery)] = &out[..] else { panic!("{out:?}") };
 //! assert_eq!(&*delivery.reasons().next().unwrap().text, "use const");
 //! handle(Input::Confirm(delivery.number));

@@ -35,7 +35,7 @@ fn a_comment_that_comes_back_from_another_companion_is_delivered_once() {
         let mut out = Outputs::new();
         companion.handle(now, Input::Hook(&x, prompt), &mut out);
         let Some(Output::Due(due)) = out.pop() else { return Vec::new() };
-        companion.handle(now, Input::Deliver("x", &due), &mut out);
+        companion.handle(now, Input::Deliver(&x, &due), &mut out);
         let Some(Output::Deliver(delivery)) = out.pop() else { panic!("{out:?}") };
         companion.handle(now, Input::Confirm(delivery.number), &mut out);
         delivery.comments().map(|comment| comment.text.to_string()).collect()

@@ -7,3 +7,4 @@ mod cast;
 mod conversation;
 mod recognition;
 mod rejections;
+mod turns;

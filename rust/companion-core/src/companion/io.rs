@@ -116,8 +116,8 @@ pub enum Input<'a> {
     Wrote(&'a str, Digest),
     /// A CLI has run a hook.
     Hook(&'a Caller<'a>, Hook<'a>),
-    /// The answer to [`Output::Due`], for this CLI session: the notes whose files may be shared.
-    Deliver(&'a str, &'a Due),
+    /// The answer to [`Output::Due`], for this CLI: the notes whose files may be shared.
+    Deliver(&'a Caller<'a>, &'a Due),
     /// No model may get this note, because of its file.
     Refuse(NoteId, &'static str),
     /// A hook is about to print the delivery of this number.

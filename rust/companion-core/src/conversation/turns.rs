@@ -9,13 +9,21 @@
 //! | Qwen Code | the user cancels a prompt before the model's first output (`AppContainer.tsx`) | the prompt | the next prompt, without a result or an end of the turn between |
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use crate::cli::{CliSessionId, MAX_CLIS};
+use crate::cli::{Caller, CliSessionId, MAX_CLIS};
 use crate::notes::{Delivery, Note};
 use crate::text::Digest;
 
 /// The answer of a model that has not said anything, as the hook of Gemini CLI has it (`client.js`).
 const NO_ANSWER: &str = "[no response text]";
+
+/// A CLI, to find its turn.
+pub(super) struct Owner<'a> {
+    pub(super) caller: &'a Caller<'a>,
+    /// The processes of the other CLIs with the same session.
+    pub(super) others: Vec<Arc<str>>,
+}
 
 /// The turns of CLIs, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,7 +32,9 @@ pub(super) struct Turns(VecDeque<Turn>);
 /// A turn, from a prompt to the last answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Turn {
-    cli: CliSessionId,
+    session: CliSessionId,
+    /// `None` if it is not known.
+    process: Option<Arc<str>>,
     /// The answer so far.
     answer: Digest,
     /// What has happened last.
@@ -66,14 +76,20 @@ struct TurnDelivery {
 }
 
 impl Turn {
-    fn new(cli: &str) -> Self {
+    fn new(caller: &Caller<'_>) -> Self {
         Self {
-            cli: cli.into(),
+            session: caller.session.into(),
+            process: caller.process.map(Arc::from),
             answer: Digest::of(NO_ANSWER),
             state: State::Runs,
             deliveries: Vec::new(),
             is_at_first_prompt: false,
         }
+    }
+
+    fn is_of(&self, owner: &Owner<'_>) -> bool {
+        *self.session == *owner.caller.session
+            && !self.process.as_ref().is_some_and(|process| owner.others.contains(process))
     }
 
     /// Takes the notes since the prompt.
@@ -84,19 +100,19 @@ impl Turn {
 
 impl Turns {
     /// A CLI has begun a session whose model has no message yet.
-    pub(super) fn session_begun(&mut self, cli: &str) {
-        self.0.retain(|turn| *turn.cli != *cli);
-        let mut turn = Turn::new(cli);
+    pub(super) fn session_begun(&mut self, owner: &Owner<'_>) {
+        self.0.retain(|turn| !turn.is_of(owner));
+        let mut turn = Turn::new(owner.caller);
         turn.state = State::New;
         self.push(turn);
     }
 
     /// A CLI is about to send its model a prompt. Returns the notes that the model has forgotten.
     /// `ends_cancelled_turns`: the CLI runs a hook if the user cancels the prompt.
-    pub(super) fn begin(&mut self, cli: &str, ends_cancelled_turns: bool) -> Vec<Note> {
-        let index = self.0.iter().position(|turn| *turn.cli == *cli);
+    pub(super) fn begin(&mut self, owner: &Owner<'_>, ends_cancelled_turns: bool) -> Vec<Note> {
+        let index = self.0.iter().position(|turn| turn.is_of(owner));
         let last = index.and_then(|index| self.0.remove(index));
-        let mut turn = Turn::new(cli);
+        let mut turn = Turn::new(owner.caller);
         if !ends_cancelled_turns {
             turn.state = State::Prompted;
         }
@@ -123,8 +139,8 @@ impl Turns {
     }
 
     /// The result of a tool is the next message to the model of a CLI.
-    pub(super) fn tool_ended(&mut self, cli: &str) {
-        let Some(turn) = self.turn(cli) else { return };
+    pub(super) fn tool_ended(&mut self, owner: &Owner<'_>) {
+        let Some(turn) = self.turn(owner) else { return };
         turn.state = State::Runs;
         turn.is_at_first_prompt = false;
         // A hook that has not confirmed yet still runs, so its result belongs to the same message.
@@ -134,23 +150,23 @@ impl Turns {
     }
 
     /// The model has begun to answer a prompt, so the CLI keeps the prompt.
-    pub(super) fn answered(&mut self, cli: &str) {
-        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Prompted) {
+    pub(super) fn answered(&mut self, owner: &Owner<'_>) {
+        if let Some(turn) = self.turn(owner).filter(|turn| turn.state == State::Prompted) {
             turn.state = State::Runs;
         }
     }
 
     /// A CLI calls a tool, or asks its user about the call.
-    pub(super) fn tool_begun(&mut self, cli: &str) {
-        if let Some(turn) = self.turn(cli).filter(|turn| turn.state == State::Runs) {
+    pub(super) fn tool_begun(&mut self, owner: &Owner<'_>) {
+        if let Some(turn) = self.turn(owner).filter(|turn| turn.state == State::Runs) {
             turn.state = State::Calls;
         }
     }
 
     /// A CLI has ended its session. A tool that has not ended says nothing then. Returns the notes of a prompt
     /// that the user has cancelled.
-    pub(super) fn session_ended(&mut self, cli: &str) -> Vec<Note> {
-        let Some(turn) = self.turn(cli) else { return Vec::new() };
+    pub(super) fn session_ended(&mut self, owner: &Owner<'_>) -> Vec<Note> {
+        let Some(turn) = self.turn(owner) else { return Vec::new() };
         match std::mem::replace(&mut turn.state, State::Runs) {
             State::Prompted => turn.take_notes(),
             State::Calls => Vec::new(),
@@ -162,8 +178,8 @@ impl Turns {
     }
 
     /// A delivery for the model of a CLI has begun.
-    pub(super) fn delivers(&mut self, cli: &str, number: u64) {
-        let turn = self.turn_or_begun(cli);
+    pub(super) fn delivers(&mut self, owner: &Owner<'_>, number: u64) {
+        let turn = self.turn_or_begun(owner);
         turn.deliveries.push(TurnDelivery {
             number,
             notes: Vec::new(),
@@ -206,8 +222,8 @@ impl Turns {
 
     /// A turn has ended with this answer; `None` if the CLI does not report it. Returns the notes that the
     /// model has forgotten.
-    pub(super) fn end(&mut self, cli: &str, answer: Option<Digest>) -> Vec<Note> {
-        let turn = self.turn_or_begun(cli);
+    pub(super) fn end(&mut self, owner: &Owner<'_>, answer: Option<Digest>) -> Vec<Note> {
+        let turn = self.turn_or_begun(owner);
         turn.is_at_first_prompt = false;
         if answer != Some(turn.answer) {
             turn.state = State::Ended;
@@ -223,18 +239,18 @@ impl Turns {
     }
 
     /// Whether the model has answered in the turn that has ended.
-    pub(super) fn is_answered(&self, cli: &str) -> bool {
-        self.0.iter().any(|turn| *turn.cli == *cli && turn.state == State::Ended)
+    pub(super) fn is_answered(&self, owner: &Owner<'_>) -> bool {
+        self.0.iter().any(|turn| turn.is_of(owner) && turn.state == State::Ended)
     }
 
-    fn turn(&mut self, cli: &str) -> Option<&mut Turn> {
-        self.0.iter_mut().find(|turn| *turn.cli == *cli)
+    fn turn(&mut self, owner: &Owner<'_>) -> Option<&mut Turn> {
+        self.0.iter_mut().find(|turn| turn.is_of(owner))
     }
 
     /// The turn of a CLI, which may have begun before this process.
-    fn turn_or_begun(&mut self, cli: &str) -> &mut Turn {
-        let index = self.0.iter().position(|turn| *turn.cli == *cli);
-        let index = index.unwrap_or_else(|| self.push(Turn::new(cli)));
+    fn turn_or_begun(&mut self, owner: &Owner<'_>) -> &mut Turn {
+        let index = self.0.iter().position(|turn| turn.is_of(owner));
+        let index = index.unwrap_or_else(|| self.push(Turn::new(owner.caller)));
         &mut self.0[index]
     }
 

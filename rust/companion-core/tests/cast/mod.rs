@@ -84,7 +84,7 @@ impl Cast {
     }
 
     pub(crate) fn deliver(&mut self, caller: &Caller<'_>, due: &Due) -> Vec<String> {
-        let Some(delivery) = self.conversation.deliver(caller.session, due) else {
+        let Some(delivery) = self.conversation.deliver(caller, due) else {
             return Vec::new();
         };
         let texts = texts(due);

@@ -145,13 +145,19 @@ impl Hooks {
         }
         let write = Hook::BeforeWrite(path, event.input);
         let Reply { is_rejected, due, .. } = self.driver.handle(Input::Hook(caller, write));
-        if is_rejected { self.deny(event, path, due).await } else { HookOutput::default() }
+        if is_rejected { self.deny(event, caller, path, due).await } else { HookOutput::default() }
     }
 
     /// Answers the hook of an edit that the user has rejected. The client has got the file's text in place of
     /// the rejection, so its model has to learn of that also if the reason may not leave.
-    async fn deny(&self, event: &HookEvent, path: &str, due: Due) -> HookOutput {
-        match self.deliver(event.agent(), due).await {
+    async fn deny(
+        &self,
+        event: &HookEvent,
+        caller: &Caller<'_>,
+        path: &str,
+        due: Due,
+    ) -> HookOutput {
+        match self.deliver(caller, due).await {
             Some(Checked { delivery, .. }) => {
                 let reasons = delivery.reasons().map(|reason| &*reason.text);
                 HookOutput::deny(texts::rejected(event, path, reasons)).with(&delivery)
@@ -200,13 +206,13 @@ impl Hooks {
         // Of a tool that has failed, Qwen Code gives its model only the error, also if the hook denies it.
         let is_denied = is_rejected && (!has_failed || event.client.hooks.confirms_after_hook);
         if event.effect != ToolEffect::Made && is_denied {
-            return self.deny(event, path, due).await;
+            return self.deny(event, caller, path, due).await;
         }
         if has_failed {
             // So does Gemini CLI if the hook does not deny it.
             due.clear();
         }
-        let notes = self.deliver(event.agent(), due).await;
+        let notes = self.deliver(caller, due).await;
         let mut texts = Vec::from_iter(problems.filter(|_| self.context.is_shared()));
         let Some(notes) = notes else { return HookOutput::context(event, &texts) };
         let remark = |reason: &Reason| texts::remark(event, path, reason);
@@ -244,7 +250,7 @@ impl Hooks {
             Hook::BeforeResults
         };
         let due = self.driver.handle(Input::Hook(caller, hook)).due;
-        let notes = self.deliver(event.agent(), due).await;
+        let notes = self.deliver(caller, due).await;
         let mut texts = Vec::new();
         if let Some(notes) = &notes {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
@@ -267,7 +273,7 @@ impl Hooks {
         let ended = Hook::AfterAgent(event.answer);
         let due = self.driver.handle(Input::Hook(caller, ended)).due;
         if !event.is_continued
-            && let Some(notes) = self.deliver(event.agent(), due).await
+            && let Some(notes) = self.deliver(caller, due).await
         {
             let rejected = |of: &Reason| texts::rejected_before(&self.workspace, event, of);
             let texts = texts::of_notes(&self.workspace, event, &notes, rejected);

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use companion_core::cli::Caller;
 use companion_core::companion::Input;
 use companion_core::conversation::Due;
 use companion_core::notes::{Confirmation, Delivery, Note, Reason};
 use tokio::time::{Instant, sleep_until};
 
 use super::Hooks;
-use super::changes::Agent;
 use crate::config::DISK_TIMEOUT;
 use crate::driver::Driver;
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
@@ -38,13 +38,13 @@ pub(super) struct Allowed {
 }
 
 impl Hooks {
-    /// Begins a delivery to the model of `to`, of the notes whose files may be shared now. Those about
+    /// Begins a delivery to the model of `caller`, of the notes whose files may be shared now. Those about
     /// private files are refused. The others wait. `None` if nothing is left, or if the project shares
     /// nothing.
     ///
     /// A delivery to a subagent also counts in the turn of the main agent. If the CLI forgets that turn,
     /// the notes wait for the main agent.
-    pub(super) async fn deliver(&self, to: Agent<'_>, due: Due) -> Option<Checked> {
+    pub(super) async fn deliver(&self, caller: &Caller<'_>, due: Due) -> Option<Checked> {
         if !self.context.is_shared() {
             return None;
         }
@@ -53,7 +53,7 @@ impl Hooks {
         if !self.context.is_shared() {
             return None;
         }
-        let delivery = self.driver.handle(Input::Deliver(to.cli, &notes)).notes?;
+        let delivery = self.driver.handle(Input::Deliver(caller, &notes)).notes?;
         tokio::spawn(give_back_unconfirmed(Arc::clone(&self.driver), delivery.number));
         Some(Checked { delivery, shared })
     }

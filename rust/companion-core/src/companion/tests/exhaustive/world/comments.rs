@@ -215,7 +215,7 @@ impl World {
         let hook = Hook::BeforeAgent { ends_cancelled_turns: true };
         for output in self.handle_at(now, Input::Hook(&caller, hook)) {
             let Output::Due(due) = output else { continue };
-            for output in self.handle(Input::Deliver(caller.session, &due)) {
+            for output in self.handle(Input::Deliver(&caller, &due)) {
                 let Output::Deliver(delivery) = output else { continue };
                 self.commenting.hooks[cli] =
                     Some(Fetched { delivery, held: None, is_saved: false });

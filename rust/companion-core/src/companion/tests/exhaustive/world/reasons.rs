@@ -69,7 +69,7 @@ impl World {
         let out = self.handle(Input::Hook(&caller, hook));
         for output in &out {
             let Output::Due(due) = output else { continue };
-            for output in self.handle(Input::Deliver(caller.session, due)) {
+            for output in self.handle(Input::Deliver(&caller, due)) {
                 let Output::Deliver(delivery) = output else { continue };
                 let out = self.handle(Input::Confirm(delivery.number));
                 assert!(out.contains(&Output::Confirmed(Confirmation::Taken(delivery.clone()))));
