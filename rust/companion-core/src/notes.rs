@@ -30,6 +30,10 @@ pub const MAX_DELIVERED: usize = 256;
 // Otherwise a comment could be delivered twice after a restart.
 const _: () = assert!(MAX_DELIVERED >= MAX_COMMENTS);
 
+/// The longest texts of one delivery, in bytes, unless its only note is longer. A hook must be able to print
+/// them in time, and the model has to read them at once.
+pub const MAX_DELIVERY: usize = 64 * 1024;
+
 /// The most confirmed deliveries that are remembered, for hooks that confirm twice.
 pub const MAX_CONFIRMED: usize = 64;
 
@@ -309,13 +313,19 @@ impl Notes {
         due
     }
 
-    /// Begins a delivery of those of these notes that still wait unchanged. `None` if none is left.
+    /// Begins a delivery of those of these notes that still wait unchanged, the oldest up to
+    /// [`MAX_DELIVERY`]. The others wait for the next one. `None` if none is left.
     pub fn deliver(&mut self, due: &[(NoteId, Note)]) -> Option<Delivery> {
         let number = self.last_delivery.wrapping_add(1);
         let mut notes = Vec::new();
+        let mut bytes = 0;
         for pending in &mut self.pending {
             let is_due = due.iter().any(|(id, note)| *id == pending.id && *note == pending.note);
             if is_due && pending.under_way.is_none() {
+                bytes += pending.note.text_bytes();
+                if bytes > MAX_DELIVERY && !notes.is_empty() {
+                    break;
+                }
                 pending.under_way = Some(number);
                 notes.push((pending.id, pending.note.clone()));
             }

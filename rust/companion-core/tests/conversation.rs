@@ -244,3 +244,20 @@ fn a_revert_reaches_the_cli_that_has_the_session_now() {
     assert_eq!(cast.prompt(&cleared), [""; 0]);
     assert_eq!(cast.prompt(&resumed), ["reverted /1"]);
 }
+
+#[test]
+fn long_comments_reach_a_model_in_parts() {
+    let mut cast = Cast::new();
+    let long = "x".repeat(40_000);
+    let texts = [long.repeat(2), "short".to_owned(), long.clone(), long];
+    for (number, text) in texts.iter().enumerate() {
+        cast.comment(&number.to_string(), 1, text);
+    }
+    let mut deliver = || {
+        let due = cast.conversation.due_before_agent(&cli("x"), 1);
+        let delivery = cast.conversation.deliver(&cli("x"), &due).unwrap();
+        cast.conversation.confirm(delivery.number);
+        delivery.comments().map(|comment| comment.id.parse().unwrap()).collect::<Vec<usize>>()
+    };
+    assert_eq!([deliver(), deliver(), deliver()], [vec![0], vec![1, 2], vec![3]]);
+}

@@ -37,6 +37,15 @@ impl Note {
         }
     }
 
+    /// The bytes of the user's text. A revert has none, and the text for the model names few of its files.
+    pub(super) fn text_bytes(&self) -> usize {
+        match self {
+            Self::Reason(Reason { text, .. }) => text.len(),
+            Self::Comment(CommentOnLines { text, content, .. }) => text.len() + content.len(),
+            Self::Revert(_) => 0,
+        }
+    }
+
     /// Whether it names this file.
     pub fn is_on(&self, path: &str) -> bool {
         self.paths().iter().any(|of| **of == *path)
