@@ -287,9 +287,9 @@ impl Clis {
         Opened { arrival: edit.arrival(), needs_original }
     }
 
-    /// The edit of the client's last diff there has ended, also if no hook has said so. Only a rejected one
-    /// needs its hook.
-    fn end_opened(&mut self, session: SessionId, path: &str) {
+    /// The edit of the client's last diff there has ended, also if no hook has said so. Only one whose client
+    /// got the file's text in place of a rejection needs its hook.
+    pub(crate) fn end_opened(&mut self, session: SessionId, path: &str) {
         for cli in &mut self.known {
             cli.edits.retain(|edit| !edit.is_opened(session, path) || edit.present.is_some());
             cli.edits.iter_mut().for_each(|edit| edit.drop_guess(path));

@@ -315,7 +315,13 @@ impl Companion {
                 Decision::RejectedWithReason(present) => Some(Digest::of(present)),
                 Decision::Accepted(_) | Decision::Rejected | Decision::Undecided => None,
             };
-            self.conversation.clis.decision_sent(session, path, *diff, present);
+            let clis = &mut self.conversation.clis;
+            clis.decision_sent(session, path, *diff, present);
+            let client = self.clients.get(&session).copied().unwrap_or_default();
+            // No hook of this edit follows, but one of another edit of the file may.
+            if *decision == Decision::Rejected && !client.confirms_after_hook {
+                clis.end_opened(session, path);
+            }
         }
         self.add(now, effects, out);
         self.resume_writes(now);

@@ -128,6 +128,24 @@ fn an_acceptance_counts_for_no_other_cli_that_writes_to_the_same_file() {
     assert_eq!(desk.companion.clis().connection(&x), Some(desk.client), "it still runs");
 }
 
+/// The client gets the rejection, so no hook of the edit follows.
+#[test]
+fn a_reason_does_not_leave_with_the_edit_of_a_subagent() {
+    let mut desk = Desk::new();
+    let client = ClientTraits { replays_edits: true, ..ClientTraits::default() };
+    desk.handle(Input::Connected(desk.client, client.into()));
+    desk.write_after_acceptance(&CLI, "text");
+    desk.open("/a");
+    let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
+    let [.., Output::CheckDisk(DiskCheck::Access(diff, _))] = out[..] else { panic!("{out:?}") };
+    desk.handle(Input::AccessChecked(diff, None));
+    desk.handle(Input::Present(diff, None));
+    assert_eq!(desk.next_decision(1), Decision::Rejected);
+    assert_eq!(desk.handle(Input::Hook(&CLI, Hook::ToolEnded("/a"))), []);
+    let out = desk.handle(Input::Hook(&CLI, Hook::BeforeResults));
+    assert!(matches!(out[..], [Output::Due(_)]), "{out:?}");
+}
+
 #[test]
 fn a_cli_that_goes_on_for_a_killed_one_gets_its_reason_with_the_next_prompt() {
     for is_killed in [true, false] {
