@@ -319,7 +319,8 @@ impl Companion {
             clis.decision_sent(session, path, *diff, present);
             let client = self.clients.get(&session).copied().unwrap_or_default();
             // No hook of this edit follows, but one of another edit of the file may.
-            if *decision == Decision::Rejected && !client.confirms_after_hook {
+            let got_rejection = matches!(decision, Decision::Rejected | Decision::Undecided);
+            if got_rejection && !client.confirms_after_hook {
                 clis.end_opened(session, path);
             }
         }
