@@ -198,6 +198,9 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     map('n', ' d', '<Cmd>call Slow()<CR>')
     map('n', ' e', function() vim.cmd('L') end)
     map('n', ' f', function() vim.schedule(function() vim.cmd('L') end) end)
+    map('n', ' g', function() vim.wait(50) vim.cmd('L') end)
+    map('n', ' h', function() vim.cmd('F') end)
+    vim.api.nvim_create_user_command('F', function() vim.wait(50) vim.cmd.write() end, {})
     vim.api.nvim_create_user_command('L', function() vim.cmd.write() end, {})
     vim.api.nvim_create_user_command('LL', function() vim.cmd('L') end, {})
     vim.cmd([[function! Slow() abort
@@ -213,12 +216,12 @@ describe('a proposal is accepted by', { skip, concurrency: 2 }, () => {
     ${on(`{ 'InsertLeave', 'TextChanged' }`, `vim.defer_fn(function() ${WRITE} end, 135)`)}
   `;
   const lines = [':w', ':update', ':wa', ':up|q', ':tabdo x', ':exe "x"', ':W', ':Save', ':ww', ':sil! up', ':normal! ZZ'];
-  const keys = [...'0123456789slmabcde'].map((key) => ` ${key}`);
+  const keys = [...'0123456789slmabcdegh'].map((key) => ` ${key}`);
   keys.push(...lines.map((line) => `${line}<CR>`), 'i<C-o>:w<CR>', 'i<C-o>:up<CR>', '<C-s>', 'i<C-s>', 'v<C-s>', 'q:iup<Esc><CR>');
   for (const [edit, expected] of [['', UNCHANGED], ['ccmine<Esc>', accepted('mine\nnew2\n')]]) {
     test(`a command line that calls Lua by another command, at human speed${edit && ', with an edit'}`, async (t) => {
       const scene = await start(t, init);
-      for (const one of [':LL', ':call Lua()', ' f']) {
+      for (const one of [':LL', ':call Lua()', ':F', ' f']) {
         const decision = propose(scene, edit);
         await scene.neovim.until(`vim.api.nvim_buf_get_lines(0, 0, 1, true)[1] == '${edit ? 'mine' : 'new'}'`);
         for (const key of [...one, '<CR>']) {

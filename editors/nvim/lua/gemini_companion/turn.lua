@@ -86,13 +86,40 @@ local function prepare(lines)
   end
 end
 
+--- Returns whether Neovim waits for an answer or a key, or in a function for the end of a time.
+local function is_waiting()
+  local mode = api.nvim_get_mode().mode
+  -- `c`: a callback of Vim script.
+  if mode == 'c' or mode:find('^r') or vim.fn.state('c') ~= '' then
+    return true
+  end
+  local level = 1
+  local frame = debug.getinfo(level, 'f')
+  while frame do
+    -- The first value of `vim.call` is the name of the Vim function.
+    local _, called = debug.getlocal(level, 1)
+    if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
+      return true
+    end
+    level = level + 1
+    frame = debug.getinfo(level, 'f')
+  end
+  return false
+end
+
 --- Notes that a command of the user begins.
 local function begin_command()
   local began = turn --[[@as GeminiCompanion.Turn]]
   began.is_command, began.has_run_events = true, false
-  vim.schedule(function()
-    began.has_run_events = true
-  end)
+  local function note()
+    -- A command that waits or asks goes on afterwards, without events.
+    if is_waiting() then
+      vim.defer_fn(note, 10)
+    else
+      began.has_run_events = true
+    end
+  end
+  vim.schedule(note)
 end
 
 local function on_key(key, typed)
@@ -212,20 +239,14 @@ end
 --- Returns whether a timer or the like runs while a command of the user waits: for an answer, a key or a process.
 ---@param in_function boolean
 local function is_meanwhile(in_function)
-  local mode = api.nvim_get_mode().mode
-  -- `c`: a callback of Vim script.
-  if mode == 'c' or mode:find('^r') or vim.fn.state('c') ~= '' then
+  if is_waiting() then
     return true
   end
-  -- The functions that run, innermost first, and those among them that run commands.
+  -- The functions that run commands among those that run, innermost first.
   local level, commands = 1, 0
   local frame = debug.getinfo(level, 'f')
   while frame do
-    -- The first value of `vim.call` is the name of the Vim function.
-    local _, called = debug.getlocal(level, 1)
-    if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
-      return true
-    elseif RUNS_COMMANDS[frame.func] or (commands > 0 and frame.func == vim.call) then
+    if RUNS_COMMANDS[frame.func] or (commands > 0 and frame.func == vim.call) then
       commands = commands + 1
     end
     level = level + 1

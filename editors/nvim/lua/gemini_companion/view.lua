@@ -4,6 +4,7 @@
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local focus = require('gemini_companion.focus')
+local guard = require('gemini_companion.guard')
 local idle = require('gemini_companion.idle')
 local keys = require('gemini_companion.keys')
 local labels = require('gemini_companion.labels')
@@ -357,23 +358,32 @@ function View:open_again()
   return again
 end
 
---- Deletes the buffers and their windows, even with unsaved changes.
-function View:discard()
-  follow_sight(self, false)
-  turn.forget(self)
-  labels.follow(self, false)
-  if self.group then
-    pcall(api.nvim_del_augroup_by_id, self.group)
+---@param view GeminiCompanion.View
+local function discard(view)
+  follow_sight(view, false)
+  turn.forget(view)
+  labels.follow(view, false)
+  if view.group then
+    pcall(api.nvim_del_augroup_by_id, view.group)
   end
-  local own = { self.right, self.left }
+  local own = { view.right, view.left }
   windows.close_floats(own)
   for _, buffer in ipairs(own) do
     buffers.delete(buffer)
   end
-  for _, window in ipairs(self.windows or {}) do
+  for _, window in ipairs(view.windows or {}) do
     if api.nvim_win_is_valid(window) then
       windows.disable_diff(window)
     end
+  end
+end
+
+--- Deletes the buffers and their windows, even with unsaved changes.
+function View:discard()
+  -- That sets many options. Neovim would show an error of an autocommand of the user, and wait for a key.
+  local ok, why = guard.without_events('OptionSet', discard, self)
+  if not ok then
+    error(why, 0)
   end
 end
 
