@@ -260,7 +260,7 @@ class StaleTest : QuestionTestCase() {
         answering(1) { if (questions.size == 1) file("a.txt", "by another program") }
         view.click("Apply")
         await("the refusal") { questions.size == 2 }
-        assertTrue(questions.last(), "a.txt: it has been created meanwhile" in questions.last())
+        assertTrue(questions.last(), "a.txt: another program has just created it" in questions.last())
         assertEquals("by another program", File(path("a.txt")).readText())
     }
 

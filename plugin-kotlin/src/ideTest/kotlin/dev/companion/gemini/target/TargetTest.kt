@@ -203,7 +203,7 @@ class TargetTest : DiffTestCase() {
         val view = propose("a.txt", "two")
         val answer = Answer()
         service.accept(answer, path("a.txt"))
-        await("the writing") { view.banner == "The file is being written." }
+        await("the writing") { view.banner == "The file is being written. | Copy text" }
         assertNull(answer.text)
         assertEquals(emptyList<String>(), calls)
         service.reject(checkNotNull(view.file.proposal))

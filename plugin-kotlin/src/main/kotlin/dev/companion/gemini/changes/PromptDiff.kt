@@ -96,8 +96,8 @@ internal class PromptDiff private constructor(val lines: List<DiffLine>) {
         val EMPTY = PromptDiff(emptyList())
 
         /**
-         * Reads the changes. [prompt] is null once it has left the list. Asks before each file whether the text
-         * [isWanted]. If not, returns null. Not for the EDT.
+         * Reads the changes. [prompt] is null once it has left the list. Stops and
+         * returns null once [isWanted] is false. Not for the EDT.
          */
         fun of(title: String, prompt: PromptChanges?, project: Project, isWanted: () -> Boolean): PromptDiff? {
             val builder = Builder()

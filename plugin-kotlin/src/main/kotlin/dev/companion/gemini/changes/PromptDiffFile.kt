@@ -35,7 +35,7 @@ internal class PromptDiffFile(
 ) : TabFile("prompt ${key.number}", "CLI changes of prompt", { message("changes.diff.type") }, AllIcons.Actions.Diff) {
     val document: Document = EditorFactory.getInstance().createDocument("")
 
-    /** Any thread. The prompt's newest state, which shows or is being read; null if it has left the list. */
+    /** Any thread. The prompt's newest state, shown or being read; null if it has left the list or the tab has closed. */
     @Volatile
     var prompt: PromptChanges? = null
 

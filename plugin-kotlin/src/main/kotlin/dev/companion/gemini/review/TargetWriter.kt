@@ -32,7 +32,7 @@ internal class TargetWriter(
 ) {
     /**
      * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the disk has accepted or
-     * refused the file. Never asks the user, who may not be there. EDT.
+     * refused the file. Does not ask the user, who may not be there, to make it writable. EDT.
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()

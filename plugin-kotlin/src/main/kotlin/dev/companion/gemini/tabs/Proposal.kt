@@ -396,7 +396,8 @@ internal class Proposal(
             val found = known ?: LineChanges.between(now, proposed)
             val isRecoded = target.isRecoded(proposed)
             project.later {
-                if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
+                val isPast = this.target !== target || current !== now || document.immutableCharSequence !== proposed
+                if (state != State.ENDED && !isPast) {
                     changes = found
                     this.isRecoded = isRecoded
                     file.editors.forEach(ProposalEditor::showBanner)

@@ -77,7 +77,11 @@ internal class ProposalBanner(
                 )
             }
 
-            Proposal.State.WRITING, Proposal.State.ENDED -> {
+            Proposal.State.WRITING -> {
+                listOf(link(message("diff.copy"), ::copy))
+            }
+
+            Proposal.State.ENDED -> {
                 emptyList()
             }
         }
