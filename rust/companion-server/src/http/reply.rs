@@ -28,11 +28,14 @@ pub(crate) enum ReplyBody {
     Monitor(MonitorStream),
     /// An answer that follows the head when it is known.
     Later(Pin<Box<dyn Future<Output = Json> + Send>>),
+    /// The same for a hook. One that gives up closes its connection, which ends the work for it.
+    ForHook(Pin<Box<dyn Future<Output = Json> + Send>>),
 }
 
 pub(super) type Reply = Response<ReplyBody>;
 
-/// A body that delays the end of the peer's side until it is sent, except a stream.
+/// A body that delays the end of the peer's side until it is sent, except a stream and the answer to a
+/// hook.
 pub(super) struct DelayingBody {
     body: ReplyBody,
     _until_sent: Option<Answering>,
@@ -40,8 +43,8 @@ pub(super) struct DelayingBody {
 
 impl ReplyBody {
     pub(super) fn delaying(self, end: &ReadEnd) -> DelayingBody {
-        let is_stream = !matches!(self, Self::Json(_) | Self::Later(_));
-        DelayingBody { body: self, _until_sent: (!is_stream).then(|| end.answering()) }
+        let is_answer = matches!(self, Self::Json(_) | Self::Later(_));
+        DelayingBody { body: self, _until_sent: is_answer.then(|| end.answering()) }
     }
 }
 
@@ -75,7 +78,7 @@ impl Body for ReplyBody {
             Self::Events(events) => ready!(events.poll_next(cx)),
             Self::Stateless(stream) => ready!(stream.poll_next(cx)),
             Self::Monitor(monitor) => ready!(monitor.poll_next(cx)),
-            Self::Later(answer) => {
+            Self::Later(answer) | Self::ForHook(answer) => {
                 let mut json = ready!(answer.as_mut().poll(cx));
                 let first = json.next();
                 *body = Self::Json(json);
@@ -90,9 +93,11 @@ impl Body for ReplyBody {
             Self::Json(json) => {
                 json.len().map_or_else(SizeHint::default, |len| SizeHint::with_exact(len as u64))
             }
-            Self::Events(_) | Self::Stateless(_) | Self::Monitor(_) | Self::Later(_) => {
-                SizeHint::default()
-            }
+            Self::Events(_)
+            | Self::Stateless(_)
+            | Self::Monitor(_)
+            | Self::Later(_)
+            | Self::ForHook(_) => SizeHint::default(),
         }
     }
 }
@@ -108,8 +113,8 @@ pub(super) fn json(status: StatusCode, json: Json) -> Reply {
 }
 
 /// A reply whose head is sent at once, and whose JSON follows.
-pub(super) fn later(answer: impl Future<Output = Json> + Send + 'static) -> Reply {
-    with_json(StatusCode::OK, ReplyBody::Later(Box::pin(answer)))
+pub(super) fn later(body: ReplyBody) -> Reply {
+    with_json(StatusCode::OK, body)
 }
 
 fn with_json(status: StatusCode, body: ReplyBody) -> Reply {

@@ -80,7 +80,7 @@ where
         ("/mcp", &Method::GET) => open_stream(server, endpoint, &head, port).await,
         ("/mcp", &Method::DELETE) => delete(&server, endpoint, &head),
         ("/events", &Method::GET) => monitor(&server, &head),
-        (ENDPOINT, &Method::POST) => hook(server, head, body, end).await,
+        (ENDPOINT, &Method::POST) => hook(server, head, body).await,
         (ENDPOINT, &Method::GET) => hook_senders(&server),
         (changes::ENDPOINT, &Method::GET) => list_changes(&server, peer),
         (ENDPOINT, _) => method_not_allowed("GET, POST"),
@@ -270,7 +270,7 @@ fn note_ancestors(server: &HttpServer, session: &Session, headers: &HeaderMap) {
 
 /// `POST /hook`: answers the event of a CLI. The head of the reply comes at once, so that the CLI
 /// knows that the server is alive.
-async fn hook<B>(server: Arc<HttpServer>, head: Parts, body: B, end: &ReadEnd) -> Reply
+async fn hook<B>(server: Arc<HttpServer>, head: Parts, body: B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -283,7 +283,6 @@ where
         Ok(body) => body,
         Err(error) => return refuse_body("an event of a CLI's hook", &error, MAX_HOOK_BODY),
     };
-    let _answering = end.answering();
     // `body` still counts in the budget, until the end of this function.
     let event = mem::take(&mut body.bytes);
     let read = if event.len() > MAX_EVENT_HERE {
@@ -293,7 +292,10 @@ where
         HookRequest::read(&event)
     };
     match read {
-        Ok(HookRequest::Event(event)) => reply::later(Arc::clone(&server.hooks).answer(*event)),
+        Ok(HookRequest::Event(event)) => {
+            let answer = Box::pin(Arc::clone(&server.hooks).answer(*event));
+            reply::later(ReplyBody::ForHook(answer))
+        }
         Ok(HookRequest::Ack(ack)) if server.hooks.confirm_delivery(ack).await => {
             reply::empty(StatusCode::OK)
         }
@@ -328,7 +330,7 @@ fn list_changes(server: &HttpServer, peer: SocketAddr) -> Reply {
         return server_error(StatusCode::FORBIDDEN, message);
     }
     let hooks = Arc::clone(&server.hooks);
-    reply::later(async move { hooks.list_changes().await })
+    reply::later(ReplyBody::Later(Box::pin(async move { hooks.list_changes().await })))
 }
 
 /// `DELETE /mcp`: ends the session.
