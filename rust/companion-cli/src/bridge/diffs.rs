@@ -120,7 +120,7 @@ impl RelayedDiffs {
 
     /// Returns whether the client waits for a decision.
     pub(super) fn is_any_waiting(&self) -> bool {
-        self.all.iter().any(|diff| matches!(diff.state, State::Waiting | State::Unsure))
+        self.all.iter().any(|diff| diff.state == State::Waiting)
     }
 
     /// Notes that the client no longer waits. Returns whether the companion may still show the

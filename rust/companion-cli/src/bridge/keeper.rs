@@ -40,6 +40,10 @@ const SILENCE: Duration = Duration::from_secs(330);
 /// by then, so no other companion replaces it.
 const SAME_SESSION_GRACE: Duration = Duration::from_secs(1);
 
+/// The same while a diff waits for its decision, because an editor takes longer to restart. But requests
+/// wait for at least as long again, so that another companion can answer them.
+const WAITING_DIFF_GRACE: Duration = Duration::from_secs(5);
+
 /// The first pause between two attempts to connect. It doubles with each attempt, …
 const MIN_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// … up to this pause.
@@ -273,7 +277,7 @@ impl Keeper {
     /// another companion would only reject them.
     fn same_session_grace(&self) -> Duration {
         if self.bridge.diffs.lock().is_any_waiting() {
-            self.bridge.reconnect_wait.max(SAME_SESSION_GRACE)
+            WAITING_DIFF_GRACE.min(self.bridge.reconnect_wait / 2).max(SAME_SESSION_GRACE)
         } else {
             SAME_SESSION_GRACE
         }
