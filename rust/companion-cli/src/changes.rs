@@ -156,7 +156,7 @@ async fn ask(hosts: Vec<Endpoint>) -> Result<Vec<PromptChanges>, Missing> {
             }
             Err(http::Error::Forbidden { message }) => (message, true),
             Err(http::Error::Status { status: 404, .. }) => {
-                (format!("{authority} is older than this program; restart the editor"), false)
+                (format!("{authority} is older than this program; restart the editor"), true)
             }
             Err(error @ http::Error::Timeout { .. }) => {
                 (format!("{error}. Its editor may be suspended"), true)

@@ -43,7 +43,7 @@ impl Running {
         let possible =
             |client: &&'static ClientProfile| Self::possible(&environment.with_profile(client));
         let possible: Vec<_> = clients.iter().map(possible).collect();
-        let (found, silent) = block_on(choose(possible))?;
+        let (found, unanswered) = block_on(choose(possible))?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -52,12 +52,12 @@ impl Running {
             let client = environment.with_profile(client);
             client.workspace().is_some() && client.stdio().is_some()
         };
-        let why = match silent {
+        let why = match unanswered {
             Some(authority) => {
                 format!("the companion at {authority} does not answer. Its editor may be suspended")
             }
             None if clients.iter().any(leads_to_program) => format!(
-                "no companion answers for {folder}. The CLI connects by a program here, as a bridge; \
+                "no companion answers for {folder}. Here the CLI connects by a program, such as a bridge; \
                  run this command where the editor runs"
             ),
             None => format!(
@@ -157,7 +157,7 @@ impl Running {
     }
 }
 
-/// Returns the first of each list that answers, and the address of one that is silent. Each address is
+/// Returns the first of each list that answers, and the address of one that does not answer. Each address is
 /// tried once, and all at the same time: one that is suspended answers late.
 async fn choose(
     possible: Vec<Vec<Running>>,
@@ -171,7 +171,7 @@ async fn choose(
         }
     }
     let mut chosen = Vec::new();
-    let mut silent = None;
+    let mut unanswered = None;
     let mut answers: Vec<(Endpoint, bool)> = Vec::new();
     for companions in possible {
         for companion in companions {
@@ -180,7 +180,7 @@ async fn choose(
                 let (endpoint, attempt) = attempts.swap_remove(at);
                 let answer = attempt.await?;
                 if let Err(Error::Timeout { authority, stage: Stage::Answer }) = &answer {
-                    silent.get_or_insert_with(|| authority.clone());
+                    unanswered.get_or_insert_with(|| authority.clone());
                 }
                 answers.push((endpoint, answer.is_ok()));
             }
@@ -190,7 +190,7 @@ async fn choose(
             }
         }
     }
-    Ok((chosen, silent))
+    Ok((chosen, unanswered))
 }
 
 /// Returns the roots of the workspace, without the worktrees that the client is not in: a client lets its

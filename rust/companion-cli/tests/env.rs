@@ -98,7 +98,7 @@ fn it_is_for_the_companion_of_a_folder() {
     behind_a_bridge.current_dir(&other).env("GEMINI_CLI_IDE_WORKSPACE_PATH", &other);
     behind_a_bridge.env("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", "gemini-companion");
     let error = behind_a_bridge.output().unwrap().stderr;
-    let advice = "The CLI connects by a program here, as a bridge; run this command where";
+    let advice = "Here the CLI connects by a program, such as a bridge; run this command";
     assert!(text(&error).contains(advice), "{}", text(&error));
     let there = ["env", "--workspace", companion.project.to_str().unwrap()];
     let output = companion.command(&there).current_dir(&other).output().unwrap();

@@ -401,7 +401,7 @@ impl Clis {
         path: &str,
     ) -> Option<(&mut Cli, Option<usize>)> {
         let is_own = |edit: &Edit| edit.is_opened(session, path) && edit.present.is_none();
-        let edits =
+        let mut edits =
             self.known.iter().enumerate().filter_map(|(index, cli)| {
                 Some((index, Some(cli.edits.iter().rposition(is_own)?)))
             });
@@ -409,7 +409,7 @@ impl Clis {
             let index = self.known.iter().position(|cli| cli.connection == Some(session))?;
             Some((index, None))
         };
-        let (index, edit) = { edits }.next().or_else(connected)?;
+        let (index, edit) = edits.next().or_else(connected)?;
         Some((&mut self.known[index], edit))
     }
 

@@ -178,8 +178,8 @@ impl Notes {
         })
     }
 
-    /// The texts of the user: the comments, also those under way, and the reasons that wait. Without its
-    /// reason on the way, a rejected edit would not be denied.
+    /// The texts of the user: the comments, also those under way, and the reasons that wait. A
+    /// reason under way stays, because its hook prints the denial only with it.
     pub fn texts(&self) -> Vec<(NoteId, Note)> {
         let mut texts = Vec::new();
         for Pending { id, note, under_way, .. } in &self.pending {

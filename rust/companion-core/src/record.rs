@@ -252,12 +252,13 @@ impl Left {
         let last = self.notes.keys().next_back().copied().unwrap_or(NoteId(0));
         let mut other = other.clone();
         other.notes.retain(|_, note| !self.notes.values().any(|own| own.is_same(note)));
-        self.notes.extend(other.clone().with_notes_after(last).notes);
-        for comment in &other.delivered {
-            push_limited(&mut self.delivered, comment.clone(), MAX_DELIVERED);
+        let other = other.with_notes_after(last);
+        self.notes.extend(other.notes);
+        for comment in other.delivered {
+            push_limited(&mut self.delivered, comment, MAX_DELIVERED);
         }
-        for number in &other.confirmed {
-            push_limited(&mut self.confirmed, *number, MAX_CONFIRMED);
+        for number in other.confirmed {
+            push_limited(&mut self.confirmed, number, MAX_CONFIRMED);
         }
     }
 

@@ -153,7 +153,9 @@ impl Plan {
         let text = folder.to_str()?;
         let is_open = |one: &Candidate| {
             let workspace = one.connection.as_ref().and_then(|one| one.workspace_path.as_deref());
-            workspace.is_some_and(|workspace| workspace.contains(text))
+            let mut rest =
+                workspace.into_iter().flat_map(|workspace| workspace.split(text).skip(1));
+            rest.any(|rest| rest.is_empty() || rest.starts_with([separator, '/', '\\']))
         };
         self.search.candidates.iter().any(is_open).then_some(folder)
     }

@@ -1,8 +1,8 @@
 //! Connects to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
 //!
-//! [`probe`] checks whether a companion answers. [`initialize`] begins a lasting [`Session`], which posts messages and reads notifications. [`connect`] does the same
-//! without a client's parameters. Each request has its own connection, so that no request waits for
-//! another.
+//! [`probe`] checks whether a companion answers. [`initialize`] begins a lasting [`Session`], which posts
+//! messages and reads notifications. [`connect`] does the same without a client's parameters. Each request
+//! has its own connection, so that no request waits for another.
 
 mod connection;
 mod error;

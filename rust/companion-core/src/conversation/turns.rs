@@ -122,8 +122,8 @@ impl Turns {
             Some(last) if last.state == State::GoesOn => {
                 turn = Turn { state: State::Runs, ..last };
             }
-            Some(last) if last.state == State::Prompted => {
-                forgotten.extend({ last }.take_notes());
+            Some(mut last) if last.state == State::Prompted => {
+                forgotten.extend(last.take_notes());
             }
             Some(last) if last.state == State::Calls => {
                 for delivery in last.deliveries {

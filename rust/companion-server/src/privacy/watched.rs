@@ -98,7 +98,9 @@ impl Watched {
             let _held_by_its_thread = &alive;
             changed.send_replace(());
         };
-        let roots = scan.roots.iter().flat_map(Root::places).cloned().collect();
+        // Windows watches a root as a whole, which would hold a folder that has been left.
+        let roots = scan.roots.iter().filter(|root| root.is_present);
+        let roots = roots.flat_map(Root::places).cloned().collect();
         self.watch.insert(Watch::start(names, on_change)?).add_within(&roots, &folders)
     }
 }

@@ -175,7 +175,10 @@ pub(super) fn claim(
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let mut last = last.map(|((head, left), age)| (head, left, age));
     if let Some((head, ..)) = &last
-        && end_takeovers(&dir, &name, head)?
+        && end_takeovers(&dir, &name, head).unwrap_or_else(|error| {
+            log::warn!("could not look for interrupted takeovers: {error}");
+            false
+        })
     {
         last = None;
     } else if last.is_none()

@@ -15,7 +15,8 @@ use crate::net::json::Json;
 
 impl Hooks {
     /// Lists all changes with their diffs. Without the text of a file that has become private since, and
-    /// of one for which the disk can't say that. Empty if the server ends, or if the user stops sharing meanwhile.
+    /// of one for which the disk can't say that. Empty if the server ends. Without prompts if the user stops
+    /// sharing meanwhile.
     pub(crate) async fn list_changes(&self) -> Json {
         let turn = self.listing.turn().await;
         let mut prompts = self.changes().listed();
@@ -45,7 +46,11 @@ impl Hooks {
             Json::new(&ChangeList { version: VERSION, prompts })
         };
         let list = turn.run(compare).await.unwrap_or_default();
-        if self.context.is_shared() { list } else { Json::default() }
+        if self.context.is_shared() {
+            list
+        } else {
+            Json::new(&ChangeList { version: VERSION, prompts: Vec::new() })
+        }
     }
 
     fn relative_path(&self, path: &str) -> String {
