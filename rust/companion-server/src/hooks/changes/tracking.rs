@@ -84,20 +84,14 @@ impl Hooks {
         self.ensure_prompt(event);
         if event.is_command {
             let files = self.files_of_command(&event.session).await;
-            let files = self.snapshots(files).await;
-            if !self.context.is_shared() {
-                return None; // the setting has changed meanwhile
-            }
+            let files = self.shared_snapshots(files).await?;
             if let Some(prompt) = self.begin_call(event, event.command, files) {
                 self.report_command(&prompt, true);
             }
             return None;
         }
         let path = event.path.as_deref().filter(|_| event.is_edit)?;
-        let file = self.snapshot(path).await;
-        if !self.context.is_shared() {
-            return None;
-        }
+        let file = self.shared_snapshot(path).await?;
         self.begin_call(event, None, vec![file.clone()]);
         Some(file)
     }
@@ -126,10 +120,9 @@ impl Hooks {
         }
         let prompt = if let Some(command) = event.command {
             let files = self.changes().calls.files_of_command(event.agent(), command);
-            let after = self.snapshots(files).await;
-            if !self.context.is_shared() {
+            let Some(after) = self.shared_snapshots(files).await else {
                 return self.end_calls(&event.session);
-            }
+            };
             let undone = self.undone_reverts(&event.session, &after);
             let (prompt, ended) = {
                 let mut changes = self.changes();
@@ -145,10 +138,9 @@ impl Hooks {
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
-                let after = self.snapshot(path).await;
-                if !self.context.is_shared() {
+                let Some(after) = self.shared_snapshot(path).await else {
                     return self.end_calls(&event.session);
-                }
+                };
                 let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
                 let original = event.original.clone();
                 let prompt = self.changes().edited(event.agent(), original, after);
@@ -196,13 +188,21 @@ impl Hooks {
         distinct(open.into_iter().chain(changes.paths_of(cli).cloned()), MAX_LOOKS)
     }
 
-    async fn snapshot(&self, path: &str) -> FileSnapshot {
+    /// Looks at a file. `None` if the user has stopped sharing meanwhile.
+    async fn shared_snapshot(&self, path: &str) -> Option<FileSnapshot> {
         let unknown = || FileSnapshot {
             path: path.into(),
             text: FileText::Unkept(None),
             access: Access::Unknown,
         };
-        self.snapshots(vec![path.into()]).await.pop().unwrap_or_else(unknown)
+        let mut files = self.shared_snapshots(vec![path.into()]).await?;
+        Some(files.pop().unwrap_or_else(unknown))
+    }
+
+    /// Looks at files like [`Self::snapshots`]. `None` if the user has stopped sharing meanwhile.
+    async fn shared_snapshots(&self, paths: Vec<Arc<str>>) -> Option<Vec<FileSnapshot>> {
+        let files = self.snapshots(paths).await;
+        self.context.is_shared().then_some(files)
     }
 
     /// Looks at files. The result is empty if the disk does not answer in time.
