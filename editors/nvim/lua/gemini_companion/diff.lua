@@ -342,8 +342,7 @@ function M.on_open(params, done, fail)
   end
   local since, ended_view = vim.uv.now(), nil
   local show = unless_ended(function()
-    -- The opening sets many options.
-    local ok, why = guard.without_events('OptionSet', open, params, base, ended_view)
+    local ok, why = pcall(open, params, base, ended_view)
     if ok then
       done()
     else

@@ -86,6 +86,20 @@ local function prepare(lines)
   end
 end
 
+--- Iterates over the functions that run, innermost first, each with its first value.
+local function running()
+  -- 1 is the iterator itself.
+  local level = 1
+  return function()
+    level = level + 1
+    local frame = debug.getinfo(level, 'f')
+    if frame then
+      local _, first = debug.getlocal(level, 1)
+      return frame.func, first
+    end
+  end
+end
+
 --- Returns whether Neovim waits for an answer or a key, or in a function for the end of a time.
 local function is_waiting()
   local mode = api.nvim_get_mode().mode
@@ -93,16 +107,11 @@ local function is_waiting()
   if mode == 'c' or mode:find('^r') or vim.fn.state('c') ~= '' then
     return true
   end
-  local level = 1
-  local frame = debug.getinfo(level, 'f')
-  while frame do
+  for func, first in running() do
     -- The first value of `vim.call` is the name of the Vim function.
-    local _, called = debug.getlocal(level, 1)
-    if frame.func == vim.wait or (frame.func == vim.call and WAITS[called]) then
+    if func == vim.wait or (func == vim.call and WAITS[first]) then
       return true
     end
-    level = level + 1
-    frame = debug.getinfo(level, 'f')
   end
   return false
 end
@@ -242,15 +251,11 @@ local function is_meanwhile(in_function)
   if is_waiting() then
     return true
   end
-  -- The functions that run commands among those that run, innermost first.
-  local level, commands = 1, 0
-  local frame = debug.getinfo(level, 'f')
-  while frame do
-    if RUNS_COMMANDS[frame.func] or (commands > 0 and frame.func == vim.call) then
+  local commands = 0
+  for func in running() do
+    if RUNS_COMMANDS[func] or (commands > 0 and func == vim.call) then
       commands = commands + 1
     end
-    level = level + 1
-    frame = debug.getinfo(level, 'f')
   end
   -- A command around that of a Lua function may be `:sleep`, if Neovim has run events during the user's command.
   local is_during = turn.has_run_events and not turn.is_ending

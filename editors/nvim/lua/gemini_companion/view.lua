@@ -225,15 +225,17 @@ function View:listen()
   })
 end
 
---- Opens a view in the background. Raises an error if it can't. If the focus may move, the view takes it as soon as
---- the user pauses typing.
----@param path string
----@param parsed GeminiCompanion.Text
----@param kind GeminiCompanion.Kind
----@param options { focus: boolean, layout: string, ended?: GeminiCompanion.View } `ended` is the view in its place
----@param on GeminiCompanion.ViewHandler
----@return GeminiCompanion.View
-function M.open(path, parsed, kind, options, on)
+--- Calls a function that sets many options. Neovim would show an error of an autocommand of the user, and wait for a
+--- key.
+local function without_option_events(act, ...)
+  local ok, result = guard.without_events('OptionSet', act, ...)
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
+local function open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
@@ -269,6 +271,18 @@ function M.open(path, parsed, kind, options, on)
     view:request_focus()
   end
   return view
+end
+
+--- Opens a view in the background. Raises an error if it can't. If the focus may move, the view takes it as soon as
+--- the user pauses typing.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@param kind GeminiCompanion.Kind
+---@param options { focus: boolean, layout: string, ended?: GeminiCompanion.View } `ended` is the view in its place
+---@param on GeminiCompanion.ViewHandler
+---@return GeminiCompanion.View
+function M.open(path, parsed, kind, options, on)
+  return without_option_events(open, path, parsed, kind, options, on) --[[@as GeminiCompanion.View]]
 end
 
 --- Goes to the view once the user pauses, unless the user is doing something else by then.
@@ -380,11 +394,7 @@ end
 
 --- Deletes the buffers and their windows, even with unsaved changes.
 function View:discard()
-  -- That sets many options. Neovim would show an error of an autocommand of the user, and wait for a key.
-  local ok, why = guard.without_events('OptionSet', discard, self)
-  if not ok then
-    error(why, 0)
-  end
+  without_option_events(discard, self)
 end
 
 --- Returns whether the next keys of the user are meant for the proposal. A user who has just decided it knows that
