@@ -55,11 +55,16 @@ export class Disk {
     return skipWithout(mounts.status !== 0 && `no FUSE here: ${mounts.stderr}`);
   }
 
-  /** The shell command that mounts it; with `dead`, it never answers. */
+  /**
+   * The shell command that mounts it; with `dead`, it never answers. A process that is not yet
+   * suspended would still take the first access (see `stop`), so this waits for that.
+   */
   mount({ dead = false } = {}) {
     const serve = `bindfs -f -s ${this.backing} ${this.folder} </dev/null >/dev/null 2>&1`;
-    const wait = `until mountpoint -q ${this.folder}; do sleep 0.01; done`;
-    return `{ ${serve} & echo $! > ${this.#file}; } && ${wait}${dead ? ' && kill -STOP $!' : ''}`;
+    const until = (command) => `until ${command}; do sleep 0.01; done`;
+    const mounted = until(`mountpoint -q ${this.folder}`);
+    const suspended = `kill -STOP $! && ${until("grep -q '^State:.T' /proc/$!/status")}`;
+    return `{ ${serve} & echo $! > ${this.#file}; } && ${mounted}${dead ? ` && ${suspended}` : ''}`;
   }
 
   /**
@@ -68,9 +73,9 @@ export class Disk {
    */
   async stop() {
     await until('the disk is idle', async () => {
-      if (this.#process('wchan') !== 'fuse_dev_do_read') return false;
       const taken = () => /rchar: (\d+)/.exec(this.#process('io'))[1];
       const before = taken();
+      if (this.#process('wchan') !== 'fuse_dev_do_read') return false;
       await suspend(this.#pid());
       if (taken() === before) return true;
       this.goOn();
