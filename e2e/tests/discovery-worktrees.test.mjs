@@ -182,6 +182,7 @@ test('doctor does not blame the option for a worktree that another editor has a 
   const link = path.join(sandbox.root, 'link');
   fs.symlinkSync(side, link);
   const main = await startNamed(sandbox, 'main', sandbox.project);
+  await untilNamed(main, [sandbox.project, side]);
   const verdictOf = async (companion) => {
     const { problem, verdict } = await examine(sandbox, { cwd: side, env: companion.ready.env });
     assert.equal(problem, 'other-folder');
