@@ -42,22 +42,6 @@ function M.content(buffer, first, last)
   return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
 end
 
---- Returns whether a content may begin in a line, without the cost of `content_of`. LuaJIT compiles these loops.
-local function may_begin(line, content, is_repaired)
-  local start = 1
-  while (line:byte(start) or 255) <= 32 do
-    start = start + 1
-  end
-  for index = 1, #content do
-    local byte = line:byte(start + index - 1)
-    if byte ~= content:byte(index) then
-      -- The content has single spaces, and goes on in the next line.
-      return byte == nil or byte <= 32 or byte == 127 or is_repaired
-    end
-  end
-  return true
-end
-
 --- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found
 --- only at `from`.
 local function find(comment, from)
@@ -67,18 +51,16 @@ local function find(comment, from)
   local first = math.max(from - distance, 1)
   local last = math.min(from + distance, api.nvim_buf_line_count(comment.buffer) - span)
   local lines = first <= last and api.nvim_buf_get_lines(comment.buffer, first - 1, last + span, false) or {}
-  -- Then the line may have had a byte that is not UTF-8.
-  local is_repaired = params.content:find('\239\191\189', 1, true) ~= nil
+  -- Most lines have another first word, which costs less to see. A line may have had a byte that is not UTF-8 in place
+  -- of U+FFFD.
+  local word = params.content:match('^[^ \239]*') --[[@as string]]
   local nearest
   for line = first, last do
     if nearest and line - from >= from - nearest then
       break
     end
     local index = line - first + 1
-    if
-      may_begin(lines[index], params.content, is_repaired)
-      and content_of(lines, index, index + span) == params.content
-    then
+    if lines[index]:find(word, 1, true) and content_of(lines, index, index + span) == params.content then
       nearest = line
     end
   end

@@ -1,5 +1,7 @@
 -- Parses and renders the text of a file (line endings, BOM, last line), and repairs invalid UTF-8.
 
+local lpeg = vim.lpeg
+
 local M = {}
 
 local BOM = '\239\187\191'
@@ -7,46 +9,14 @@ local BOM = '\239\187\191'
 --- The common lines around all changes that `vim.diff` gets: where lines repeat, they decide which ones are a change.
 local CONTEXT = 100
 
-local NEXT = '[\128-\191]'
---- The pattern of the remaining bytes of a character, by its first byte. It excludes overlong forms, surrogates, and
---- anything above U+10FFFF.
-local REST = {}
-for first = 0xC2, 0xF4 do
-  REST[first] = '^' .. NEXT:rep(first < 0xE0 and 1 or first < 0xF0 and 2 or 3)
-end
-REST[0xE0] = '^[\160-\191]' .. NEXT
-REST[0xED] = '^[\128-\159]' .. NEXT
-REST[0xF0] = '^[\144-\191]' .. NEXT:rep(2)
-REST[0xF4] = '^[\128-\143]' .. NEXT:rep(2)
-
-local function repair(bytes)
-  local parts, from, at = {}, 1, 1
-  while at <= #bytes do
-    local rest = REST[bytes:byte(at)]
-    local stop = rest and select(2, bytes:find(rest, at + 1))
-    if not stop then
-      parts[#parts + 1] = bytes:sub(from, at - 1) .. '\239\191\189'
-      from = at + 1
-    end
-    at = (stop or at) + 1
-  end
-  return table.concat(parts) .. bytes:sub(from)
-end
-
---- Returns whether a text is ASCII. LuaJIT compiles this loop; a pattern takes ten times as long.
-local function is_ascii(text)
-  for at = 1, #text do
-    if text:byte(at) >= 128 then
-      return false
-    end
-  end
-  return true
-end
+--- Matches one character. Excludes overlong forms, surrogates, and anything above U+10FFFF.
+local CHARACTER = lpeg.R('\0\127') + lpeg.utfR(0x80, 0xD7FF) + lpeg.utfR(0xE000, 0x10FFFF)
+local REPAIRED = lpeg.Cs((CHARACTER + lpeg.P(1) / '\239\191\189') ^ 0)
 
 --- Replaces each byte that is not UTF-8 by U+FFFD. Buffers can contain such bytes, JSON can't.
 ---@param text string
 function M.utf8(text)
-  return is_ascii(text) and text or (text:gsub('[\128-\255]+', repair))
+  return REPAIRED:match(text)
 end
 
 --- Returns a digest of bytes.
