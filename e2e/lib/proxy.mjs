@@ -9,7 +9,11 @@ import { Inbox } from './inbox.mjs';
 export class Proxy {
   /** The `last-event-id` of each opened stream; `undefined` if it had none. */
   opened = new Inbox('a new stream through the proxy');
-  #server = http.createServer((request, response) => this.take(request, response));
+  /** The time that each request needs on its way, in ms. */
+  latency = 0;
+  #server = http.createServer((request, response) => {
+    setTimeout(() => this.take(request, response), this.latency);
+  });
   #companion;
   #sandbox;
   #port;

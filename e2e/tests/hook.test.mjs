@@ -10,6 +10,7 @@ import { Companion } from '../lib/companion.mjs';
 import { Editor, problem } from '../lib/editor.mjs';
 import { until } from '../lib/inbox.mjs';
 import { NOTHING, beforeEdit, edit, hook } from '../lib/hook.mjs';
+import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
@@ -75,6 +76,39 @@ describe('after an edit', { concurrency: 3 }, () => {
 const mark = (sandbox, port) =>
   path.join(sandbox.home, '.local/state/companion-for-gemini-cli/suspended', String(port));
 
+/** Makes a mark so old that a hook tries again. */
+function age(mark) {
+  const old = new Date(Date.now() - 11_000);
+  fs.utimesSync(mark, old, old);
+}
+
+describe('behind a slow network, as of SSH,', { concurrency: 3 }, () => {
+  const far = async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    const proxy = await Proxy.start(sandbox, companion);
+    proxy.latency = 100;
+    const input = edit(sandbox.file('a.json', '{'));
+    return { sandbox, proxy, run: () => hook(sandbox, 'after-tool', input, { env: proxy.env }) };
+  };
+
+  test('one answer that is late does not stop the next hook', async (t) => {
+    const { proxy, run } = await far(t);
+    proxy.hold('POST');
+    assert.deepEqual(await run(), NOTHING);
+    assert.match(context(await run()), /a value is expected/);
+  });
+
+  test('hooks run again after a longer outage', async (t) => {
+    const { sandbox, proxy, run } = await far(t);
+    const set = mark(sandbox, proxy.env.GEMINI_CLI_IDE_SERVER_PORT);
+    fs.mkdirSync(path.dirname(set), { recursive: true });
+    fs.writeFileSync(set, '');
+    age(set);
+    assert.match(context(await run()), /a value is expected/);
+    assert.ok(!fs.existsSync(set));
+  });
+});
+
 describe('an edit is not disturbed', { concurrency: 3 }, () => {
   const quiet = async (sandbox, input, options) => {
     for (const moment of ['before-tool', 'after-tool']) {
@@ -129,8 +163,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     await quiet(sandbox, input, { env });
     await quiet(sandbox, input, { env });
     assert.equal(companion.requests.takeAll().length, 1, 'only one hook has tried');
-    const old = new Date(Date.now() - 11_000);
-    fs.utimesSync(mark(sandbox, companion.port), old, old);
+    age(mark(sandbox, companion.port));
     await quiet(sandbox, input, { env });
     assert.equal(companion.requests.takeAll().length, 1, 'one tries again after some time');
   });

@@ -8,6 +8,7 @@ import { Bridge, bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor, problem } from '../lib/editor.mjs';
 import { Mcp } from '../lib/mcp.mjs';
+import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
@@ -97,6 +98,15 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     const file = sandbox.file('a.json', '{');
     assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
     assert.equal(await mcp.ask({ path: file }), `/work/a.json:${BROKEN}`);
+  });
+
+  test('works behind a slow network, as of SSH', async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    const proxy = await Proxy.start(sandbox, companion);
+    proxy.latency = 260;
+    const mcp = await Mcp.start(sandbox, { env: proxy.env });
+    const file = sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
   });
 
   test('does not count as a connected CLI', async (t) => {

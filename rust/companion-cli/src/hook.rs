@@ -33,9 +33,6 @@ use crate::raw::member;
 /// again clears its mark earlier, unless it has another folder for state, as outside of a container.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The time for such a companion to begin its answer.
-const RETRY_TIMEOUT: Duration = Duration::from_millis(50);
-
 /// The time for the companion to take a confirmation. It saves that before it answers.
 const ACK_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -154,15 +151,12 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     let mut why = String::new();
     for hosts in of_cli(&prepared.endpoints, prepared.cli.as_ref()) {
         let mark = SuspendedMark::of(hosts[0].port);
-        let limit = match mark.as_ref().and_then(SuspendedMark::age) {
-            None => BEGIN_TIMEOUT,
-            Some(age) if age < RETRY_INTERVAL => {
-                why = format!("{} did not answer the last hook", hosts[0].authority());
-                continue;
-            }
-            Some(_) => RETRY_TIMEOUT,
-        };
-        match post_hook(hosts, prepared.call(hosts)?.into(), limit).await {
+        let age = mark.as_ref().and_then(SuspendedMark::age);
+        if age.is_some_and(|age| age < RETRY_INTERVAL) {
+            why = format!("{} did not answer the last hook", hosts[0].authority());
+            continue;
+        }
+        match post_hook(hosts, prepared.call(hosts)?.into(), BEGIN_TIMEOUT).await {
             Ok(answer) => {
                 answered(mark);
                 return Ok(answer);
@@ -215,12 +209,14 @@ fn cli_process(cli: &Ancestor, hosts: &[Endpoint]) -> CliProcess {
 /// Marks a companion that has not shown that it is alive. One that has begun to read a large event or
 /// to answer, but is late with the rest, is only slow: the next hook must reach it.
 async fn suspended(mark: Option<SuspendedMark>, endpoint: &Endpoint) {
-    if let Some(Err(error)) = mark.as_ref().map(SuspendedMark::set) {
+    let Some(mark) = mark else { return };
+    let is_new = mark.age().is_none();
+    if let Err(error) = mark.set() {
         log::info!("the next hook waits for the companion again: {error}");
     }
-    // It may have run again just before the mark was set.
-    if hook_senders(endpoint, RETRY_TIMEOUT).await.is_ok() {
-        answered(mark);
+    // It may have run again just before the mark was set, or the network was slow for a moment.
+    if is_new && hook_senders(endpoint, BEGIN_TIMEOUT).await.is_ok() {
+        mark.clear();
     }
 }
 

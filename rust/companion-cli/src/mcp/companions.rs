@@ -20,9 +20,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::find::{FindArgs, Finder, Mapping, Parent};
 
-/// The time for a companion to begin a session, which usually takes milliseconds. Each edit waits
-/// twice as long for a suspended companion.
-const BEGINNING: Duration = Duration::from_millis(500);
+/// The time for each of the two answers to a new session, which usually take milliseconds. Each edit
+/// waits twice as long for a suspended companion.
+const BEGIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time for the end of a session.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
@@ -149,12 +149,10 @@ impl Companions {
 
 /// Begins a session at `endpoint`; `None` if the companion does not offer diagnostics.
 async fn begin_at(endpoint: Endpoint) -> Result<Option<Session>, String> {
-    let deadline = Instant::now() + BEGINNING;
     let authority = endpoint.authority();
     let failed = |error: Error| error.explain(&authority);
-    // Only one timeout applies at a time. This one knows the unfinished step.
-    let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
-    let offered = timeout_at(deadline, session.ask::<Value>("tools/list", json!({}))).await;
+    let session = connect(&endpoint, BEGIN_TIMEOUT).await.map_err(failed)?.session;
+    let offered = timeout(BEGIN_TIMEOUT, session.ask::<Value>("tools/list", json!({}))).await;
     let offered = offered.map_err(|_| format!("{authority} did not answer in time"))?;
     let offered = offered.map_err(failed)?;
     let mut tools = offered["tools"].as_array().into_iter().flatten();
