@@ -9,6 +9,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
 import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
@@ -421,6 +422,44 @@ describe('doctor', { concurrency: 4 }, () => {
       await assertFailure(sandbox, 'bad-command', FAILED, { env: { ...env, ...stdio } });
     }
   });
+
+  test('behind a bridge, the editor is closed', async (t) => {
+    const sandbox = sandboxOf(t);
+    const bridge = (...args) => ({ env: bridgeEnv(sandbox, [...byDiscovery(sandbox), ...args]) });
+    const ended = await assertFailure(sandbox, 'behind-command', FAILED, bridge());
+    const waits = await examine(sandbox, bridge('--wait', '60'));
+    for (const { problem, advice } of [ended, waits]) {
+      assert.equal(problem, 'behind-command');
+      assert.match(advice[0], /^Open the project in an editor that has the companion/);
+    }
+  });
+
+  for (const [where, more, expected, skip] of [
+    ['over SSH', { SSH_CONNECTION: '1 2 3 4' }, /^If the editor runs on your own machine, .* run /],
+    ['in a container', {}, /start the container again with gemini-companion/, !inContainer],
+  ]) {
+    test(`the variables are of an earlier companion ${where}`, { skip }, async (t) => {
+      const sandbox = sandboxOf(t);
+      const port = await serve(t, (request) => request.socket.destroy());
+      const variables = {
+        ...more,
+        GEMINI_CLI_IDE_AUTH_TOKEN: 'token-of-yesterday',
+        GEMINI_CLI_IDE_WORKSPACE_PATH: sandbox.project,
+        TERM_PROGRAM: 'vscode',
+      };
+      // A forwarded port takes a connection even if no program listens at its other end.
+      for (const [problem, number] of [
+        ['not-running', await closedPort()],
+        ['not-a-companion', port],
+      ]) {
+        const env = { ...variables, GEMINI_CLI_IDE_SERVER_PORT: String(number) };
+        const { advice, evidence } = await assertFailure(sandbox, problem, FAILED, { env });
+        assert.match(advice[1], expected);
+        const folder = `${sandbox.project}, which GEMINI_CLI_IDE_WORKSPACE_PATH names`;
+        assert.deepEqual(evidence[0], { subject: 'folder', level: 'note', text: folder });
+      }
+    });
+  }
 
   test('in a container, a companion is in it and looked for on the host', {
     skip: !inContainer && 'this is no container',

@@ -62,11 +62,19 @@ fn folder(facts: &Facts, found: &mut Evidence) {
     let is_seen = facts.environment.container.is_none() && facts.connected().is_none();
     let has_ended = is_seen && facts.plan.is_left_over();
     let has = if has_ended { "that has ended had" } else { "has" };
+    let by_file = facts.plan.search.chosen().and_then(|one| one.connection.as_ref());
+    let is_known = facts.connected().is_some()
+        || by_file.is_some_and(|connection| connection.workspace_path.is_some());
+    let variable = facts.environment.profile.variables.workspace_path;
     match &facts.plan.workspace {
+        Ok(()) if !is_known => found.note(format!("{cwd}, which {variable} names")),
         Ok(()) if has_ended => found.note(format!("{cwd}, which the editor {has} open")),
         Ok(()) => found.good(format!("{cwd}, which the editor {has} open")),
         Err(WorkspaceError::Unknown) => found.note(format!("{cwd}")),
         Err(WorkspaceError::Empty) => found.bad(format!("{cwd}; the editor has no folder open")),
+        Err(WorkspaceError::Elsewhere(folders)) if !is_known => {
+            found.bad(format!("{cwd}; {variable} names {}", list(folders)));
+        }
         Err(WorkspaceError::Elsewhere(folders)) => {
             found.bad(format!("{cwd}; the editor {has} open: {}", list(folders)));
         }
@@ -177,7 +185,7 @@ fn failed(failure: &Failure) -> String {
         Failure::NotACompanion(said) => format!("no companion: {said}"),
         Failure::BadPort => "that is not a port".to_owned(),
         Failure::BadProxy(name) => format!("invalid {name}: the CLI can't start"),
-        Failure::BadCommand(said) => said.clone(),
+        Failure::BadCommand(said) | Failure::BehindCommand(said) => said.clone(),
     }
 }
 

@@ -20,6 +20,35 @@ fn new_terminal(profile: &ClientProfile) -> String {
     format!("Open a new terminal in the editor, and start {} there.", profile.id)
 }
 
+/// Suggests how to get the variables of the companion that runs now, if the client uses variables.
+fn new_variables(facts: &Facts) -> Vec<String> {
+    let environment = &facts.environment;
+    let is_used = facts.tried.iter().any(|tried| {
+        tried.route.origin == Origin::Variable && matches!(tried.route.target, Target::Http { .. })
+    });
+    let mut advice = Vec::new();
+    if !is_used {
+        return advice;
+    }
+    if !environment.looks_on_host() {
+        advice.push(new_terminal(environment.profile));
+    }
+    if environment.set("SSH_CONNECTION").is_some() {
+        advice.push(
+            "If the editor runs on your own machine, it may have another port by now: end this \
+             connection, and run there the commands again that gemini-companion env --help shows."
+                .to_owned(),
+        );
+    } else if environment.container.is_some() {
+        advice.push(
+            "If the editor runs on the host, it may have another port by now: start the container \
+             again with gemini-companion container -- docker run IMAGE."
+                .to_owned(),
+        );
+    }
+    advice
+}
+
 fn start(facts: &Facts) -> String {
     let profile = facts.environment.profile;
     // Without an editor at its start, the client has no command /ide enable.
@@ -128,24 +157,23 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
                  restart it."),
         ),
         Problem::NotACompanion => {
-            let fixes = if environment.looks_on_host() {
-                one("See what listens at that port on the host, and restart the companion.")
+            let mut fixes = new_variables(facts);
+            let fix = if environment.looks_on_host() {
+                "See what listens at that port on the host, and restart the companion."
             } else {
-                let restart = "Restart the editor. If another program has the port, the companion \
-                               takes a new one.";
-                vec![restart.to_owned(), new_terminal(profile)]
+                "Restart the editor. If another program has the port, the companion takes a new one."
             };
+            fixes.push(fix.to_owned());
             let why = format!("the program that listens at {at} does not answer as a companion");
             (fails(&why), fixes)
         }
         Problem::BadCommand => {
-            let (command, args) = (variables.stdio_command, variables.stdio_args);
-            let fix = format!(
-                "Correct {command} and {args}, or unset them. Try the command by hand: it should \
-                 wait for input."
-            );
-            (fails("the command that should lead to the companion fails"), vec![fix])
+            (fails("the command that should lead to the companion fails"), vec![command(profile)])
         }
+        Problem::BehindCommand => (
+            fails("the command that should lead to the companion does not reach it"),
+            vec![start(facts), command(profile)],
+        ),
         Problem::BadSettings => (
             format!("{name} does not start: it can't read {settings} as a JSON object."),
             vec![format!(
@@ -180,6 +208,15 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
     }
 }
 
+/// Suggests a correction of the command that should lead to the companion.
+fn command(ClientProfile { variables, .. }: &ClientProfile) -> String {
+    let (command, args) = (variables.stdio_command, variables.stdio_args);
+    format!(
+        "Correct {command} and {args}, or unset them. Try the command by hand: it should wait for \
+         input."
+    )
+}
+
 fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
     let ClientProfile { name, variables, .. } = facts.environment.profile;
     let has_port = facts.environment.set(variables.port).is_some();
@@ -202,7 +239,7 @@ fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
 
 /// Suggests fixes for a host that does not answer this container.
 fn host_silent(facts: &Facts) -> Vec<String> {
-    let mut advice = Vec::new();
+    let mut advice = new_variables(facts);
     // A host without a program at the port refuses. A firewall drops packets without an answer.
     let unreachable = facts.tried.iter().find_map(|tried| match tried.route.target {
         Target::Http { port, .. } if tried.outcome == Err(Failure::Unreachable) => Some(port),
@@ -361,12 +398,7 @@ fn left_over(facts: &Facts) -> Vec<String> {
     if let Some(chosen) = facts.plan.search.chosen().filter(|_| file_fails) {
         advice.push(format!("Remove the file that is left over: rm {}", quoted(&chosen.path)));
     }
-    let of_variable = facts.tried.iter().any(|tried| {
-        tried.route.origin == Origin::Variable && matches!(tried.route.target, Target::Http { .. })
-    });
-    if of_variable {
-        advice.push(new_terminal(facts.environment.profile));
-    }
+    advice.extend(new_variables(facts));
     advice.push(start(facts));
     advice
 }

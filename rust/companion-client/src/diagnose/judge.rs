@@ -109,6 +109,7 @@ fn of_failure(tried: &Tried) -> Problem {
         Failure::WrongToken => Problem::WrongToken,
         Failure::WrongName(_) => Problem::WrongName,
         Failure::BadCommand(_) => Problem::BadCommand,
+        Failure::BehindCommand(_) => Problem::BehindCommand,
         Failure::BadPort => Problem::NoRoute,
         Failure::UnknownHost => Problem::UnknownHost,
         Failure::Refused | Failure::Unreachable if on_host => Problem::HostSilent,

@@ -73,6 +73,8 @@ pub enum Problem {
     NotACompanion,
     /// The command that should connect to the companion does not work.
     BadCommand,
+    /// The command that should connect to the companion works, but does not reach one.
+    BehindCommand,
     /// A settings file of the client is not a JSON object, so the client does not start.
     BadSettings,
     /// A setting of the client refuses the companion's extension, so the client does not start.

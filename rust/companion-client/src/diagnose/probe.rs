@@ -40,6 +40,8 @@ pub enum Failure {
     BadProxy(&'static str),
     /// The program can't be started or does not speak MCP.
     BadCommand(String),
+    /// The program does not answer in time, or with this error: it can't reach a companion.
+    BehindCommand(String),
 }
 
 /// The server that answered, or the failure.
@@ -127,13 +129,14 @@ fn shake_hands(child: &mut Child) -> Probed {
     match answered.recv_timeout(ANSWER_TIMEOUT) {
         Ok(Some(answer)) => server_info(&answer),
         Ok(None) => Err(failed("it ended without an answer")),
-        Err(_) => Err(failed("it did not answer in time")),
+        Err(_) => Err(Failure::BehindCommand("it did not answer in time".to_owned())),
     }
 }
 
 fn server_info(answer: &Value) -> Probed {
-    InitializeResult::deserialize(&answer["result"]).map_err(|_| {
-        let reason = answer["error"]["message"].as_str().unwrap_or("the response is not MCP");
-        Failure::BadCommand(shown(reason))
-    })
+    if let Some(reason) = answer["error"]["message"].as_str() {
+        return Err(Failure::BehindCommand(shown(reason)));
+    }
+    InitializeResult::deserialize(&answer["result"])
+        .map_err(|_| Failure::BadCommand("the response is not MCP".to_owned()))
 }

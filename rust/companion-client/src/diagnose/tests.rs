@@ -15,7 +15,7 @@ use super::probe::{Failure, Probed};
 use super::*;
 use crate::discover::{
     Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
-    Stdio, Target, Token, WorkspaceError,
+    Target, Token, WorkspaceError,
 };
 use crate::http::{InitializeResult, ServerInfo};
 
@@ -338,9 +338,6 @@ fn no_way() -> Vec<(Problem, Facts)> {
     var(&mut in_container, "REMOTE_CONTAINERS", "1");
     let mut podman = failing_in_container(Failure::Refused);
     podman.environment.container = Some("/run/.containerenv");
-    let mut command = failing(Failure::BadCommand("it ended without an answer".to_owned()));
-    let stdio = Stdio { command: "bridge".to_owned(), args: Vec::new() };
-    command.tried[0].route.target = Target::Stdio(stdio);
     let mut off = connected();
     off.ide_mode = IdeMode::Unset;
     let mut project = connected();
@@ -378,7 +375,8 @@ fn no_way() -> Vec<(Problem, Facts)> {
         (Problem::Silent, failing(Failure::Silent)),
         (Problem::NotACompanion, failing(html.clone())),
         (Problem::NotACompanion, failing_in_container(html)),
-        (Problem::BadCommand, command),
+        (Problem::BadCommand, failing(Failure::BadCommand("it ended".to_owned()))),
+        (Problem::BehindCommand, failing(Failure::BehindCommand("is it running?".to_owned()))),
         (Problem::SwitchedOff, off),
         (Problem::SwitchedOff, project),
         (Problem::BadSettings, bad),
