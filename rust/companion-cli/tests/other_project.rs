@@ -1,4 +1,4 @@
-//! Tests that a CLI in another project gets nothing of the project that its terminal names.
+//! Tests that a CLI gets nothing of another project, or of another editor, that its terminal names.
 
 #![cfg(unix)]
 
@@ -69,12 +69,14 @@ fn answer(mut command: Command, message: &Value) -> String {
     text(&child.wait_with_output().unwrap().stdout).to_owned()
 }
 
+/// Returns the event of a prompt.
+fn prompt(folder: &Path) -> Value {
+    json!({ "hook_event_name": "BeforeAgent", "session_id": "s", "cwd": folder, "prompt": "go on" })
+}
+
 /// Returns what the model gets with a prompt.
 fn at_prompt(terminal: &Variables, folder: &Path) -> String {
-    let event = json!({
-        "hook_event_name": "BeforeAgent", "session_id": "s", "cwd": folder, "prompt": "go on",
-    });
-    answer(in_terminal(&["hook", "before-agent"], terminal, folder), &event)
+    answer(in_terminal(&["hook", "before-agent"], terminal, folder), &prompt(folder))
 }
 
 #[test]
@@ -103,5 +105,21 @@ fn a_model_gets_no_problems_of_another_project() {
         assert!(elsewhere.contains("No editor is connected"), "{elsewhere}");
         let here = problems(&editor.dir.path().join("tmp"));
         assert!(here.contains("No file of the workspace is open"), "{terminal:?}: {here}");
+    }
+}
+
+#[test]
+fn a_comment_comes_from_the_editor_that_the_cli_prefers_to_a_bridge() {
+    for client in ["GEMINI_CLI", "QWEN_CODE"] {
+        let editor = with_comment();
+        let folder = editor.dir.path();
+        let other = Editor::start(new_dir());
+        let [_, mut terminal] = terminals(&other);
+        terminal[0].1 = path(folder);
+        let mut hook = in_terminal(&["hook", "before-agent"], &Vec::new(), folder);
+        hook.env("REMOTE_CONTAINERS", "1");
+        hook.envs(terminal.iter().map(|(name, value)| (name.replace("GEMINI_CLI", client), value)));
+        let answer = answer(hook, &prompt(folder));
+        assert!(answer.contains("commented on these lines"), "{client}: {answer}");
     }
 }

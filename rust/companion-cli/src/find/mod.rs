@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use companion_client::discover::{Environment, HERE, Stdio, resolve_to_real_path};
+use companion_client::discover::{Environment, HERE, Plan, Stdio, resolve_to_real_path};
 use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
@@ -96,11 +96,13 @@ impl FindArgs {
     }
 
     fn of_bridge(folder: &Path) -> Option<Self> {
-        profile::ALL.into_iter().find_map(|profile| {
-            let client = Environment::with_vars(profile, vars(), folder.to_owned());
+        let clients =
+            profile::ALL.map(|client| Environment::with_vars(client, vars(), folder.to_owned()));
+        let find = clients.iter().find_map(|client| {
             client.workspace()?;
             arguments_of_bridge(&client.stdio()?)
-        })
+        })?;
+        (!clients.iter().any(is_beside_editor)).then_some(find)
     }
 
     /// Returns the client's folder.
@@ -145,6 +147,11 @@ impl FindArgs {
         };
         Ok(Finder { hosts, search: Search::Port(port, file) })
     }
+}
+
+/// Whether the client connects to an editor of its own machine: it prefers a discovery file to a bridge.
+fn is_beside_editor(client: &Environment) -> bool {
+    client.hosts()[0] == HERE && Plan::of(client).fitting().first().is_some_and(|file| file.alive)
 }
 
 /// Returns the arguments by which a bridge finds the companion, if `stdio` starts one.
