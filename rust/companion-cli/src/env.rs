@@ -31,8 +31,9 @@ earlier session of yours. End it, and run the commands again. Until then both fi
 
 /// Print the environment variables that connect Gemini CLI with the companion.
 ///
-/// In any terminal: eval "$(gemini-companion env)". It also sets the
-/// variables that gemini --sandbox passes to its container.
+/// In a terminal: eval "$(gemini-companion env)". It also sets the variables that
+/// gemini --sandbox passes to its container. With macOS' own sandbox, set
+/// TERMINAL_EMULATOR=JetBrains-JediTerm, too.
 ///
 /// The output contains the token, which gives any program on this machine access to your editor.
 /// Send it to a shell or to a file that only you can read. Keep it off shared screens, logs and

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::{Companion, program, text};
 
@@ -79,6 +79,49 @@ fn no_name_controls_the_terminal() {
     let said = text(&output.stdout);
     assert!(said.contains("IDE\\u{1b}[2J 2025.1: "), "{said}");
     assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+}
+
+#[test]
+fn a_cli_that_starts_in_a_sandbox_needs_the_variables() {
+    let companion = Companion::start("project");
+    let settings = companion.root().join(".gemini/settings.json");
+    fs::create_dir(settings.parent().unwrap()).unwrap();
+    let run = |sandbox: Value, vars: &[(&str, &str)]| {
+        let all = json!({ "ide": { "enabled": true }, "tools": { "sandbox": sandbox } });
+        fs::write(&settings, all.to_string()).unwrap();
+        let mut command = companion.command::<&str>(&[]);
+        command.env("REMOTE_CONTAINERS", "1").envs(vars.iter().copied());
+        doctor(command)
+    };
+    let by_file = format!("tools.sandbox in {}", settings.display());
+    let of_table = json!({ "enabled": true, "command": "podman" });
+    for (sandbox, vars, by) in [
+        (json!(true), &[][..], &*by_file),
+        (json!("docker"), &[], &by_file),
+        (of_table.clone(), &[], &by_file),
+        (json!(false), &[("GEMINI_SANDBOX", "Docker ")], "GEMINI_SANDBOX"),
+    ] {
+        let said = run(sandbox, vars);
+        let verdict =
+            format!("Gemini CLI starts in a sandbox, by {by}, and finds no companion there.");
+        assert!(said.starts_with(&format!("All is ready, but {verdict}\n")), "{said}");
+    }
+    let env = companion.ready["env"].as_object().unwrap();
+    let mut set: Vec<_> =
+        env.iter().map(|(name, value)| (&**name, value.as_str().unwrap())).collect();
+    set.push(("SANDBOX_FLAGS", "--env GEMINI_CLI_IDE_AUTH_TOKEN"));
+    set.push(("TERMINAL_EMULATOR", "JetBrains-JediTerm"));
+    for (sandbox, vars) in [
+        (json!(null), &[][..]),
+        (json!(false), &[]),
+        (json!({ "command": "podman" }), &[]),
+        (json!(true), &[("GEMINI_SANDBOX", "false")]),
+        (json!(true), &[("SANDBOX", "gemini-cli-sandbox")]),
+        (of_table, &set),
+    ] {
+        let said = run(sandbox, vars);
+        assert!(said.starts_with("Gemini CLI connects to "), "{vars:?}: {said}");
+    }
 }
 
 /// Runs doctor with a Neovim that is a script of this one command.

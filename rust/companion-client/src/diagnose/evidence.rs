@@ -301,6 +301,9 @@ fn client(facts: &Facts, found: &mut Evidence) {
             found.bad(format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"));
         }
     }
+    if let Some(by) = &facts.sandbox {
+        found.bad(format!("it starts in a sandbox, by {by}, without the companion's variables"));
+    }
     for (file, why) in &facts.unread {
         let file = file.display();
         match why {

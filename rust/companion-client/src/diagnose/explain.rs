@@ -11,7 +11,7 @@ use super::judge::most_relevant;
 use super::probe::Failure;
 use super::settings::{IdeMode, outweighs_user};
 use super::text::{list, place, quoted};
-use crate::discover::{CandidateStatus, Origin, Target};
+use crate::discover::{CandidateStatus, Environment, Origin, Target};
 
 const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run \
                              IMAGE, or with --add-host host.docker.internal:host-gateway.";
@@ -196,6 +196,21 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
             };
             (format!("All is ready, but IDE mode is switched off in {name}."), vec![fix])
         }
+        Problem::Sandbox => {
+            let by = facts.sandbox.as_deref().unwrap_or_default();
+            let (variable, value) = profile.terminal;
+            let variables = format!(
+                "Run eval \"$(gemini-companion env)\" and export {variable}={value}, and start {id} in \
+                 the same terminal."
+            );
+            (
+                format!(
+                    "All is ready, but {name} starts in a sandbox, by {by}, and finds no companion \
+                     there."
+                ),
+                vec![variables, listen(environment)],
+            )
+        }
         Problem::ToolSandbox => {
             let setting = installation.tool_sandbox.unwrap_or_default();
             (
@@ -252,19 +267,24 @@ fn host_silent(facts: &Facts) -> Vec<String> {
         ));
     }
     advice.push("See that the editor is open on the host.".to_owned());
-    let (address, which) = match facts.environment.container {
-        Some("/run/.containerenv") => ("ADDRESS", "run getent hosts host.containers.internal here"),
-        _ => ("172.17.0.1", "the address of Docker's bridge"),
-    };
-    advice.push(format!(
-        "Let the companion listen where containers reach it: gemini-companion serve --listen \
-         {address} ({which}), or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 \
-         only."
-    ));
+    advice.push(listen(&facts.environment));
     advice.push(
         "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.".to_owned(),
     );
     advice
+}
+
+/// Suggests that the companion listens for containers.
+fn listen(environment: &Environment) -> String {
+    let (address, which) = match environment.container {
+        Some("/run/.containerenv") => ("ADDRESS", "run getent hosts host.containers.internal here"),
+        _ => ("172.17.0.1", "the address of Docker's bridge"),
+    };
+    format!(
+        "Let the companion listen where containers reach it: gemini-companion serve --listen \
+         {address} ({which}), or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 \
+         only."
+    )
 }
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {

@@ -17,6 +17,8 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
         Some(problem) => explain(facts, problem),
         None => (success(facts), Vec::new()),
     };
+    // In a sandbox the client may say something else.
+    let said_about = problem.filter(|problem| *problem != Problem::Sandbox);
     let obstacles = facts.hooks.obstacles.iter();
     let obstacles = obstacles.filter(|one| **one != HookObstacle::NotInstalled);
     advice.extend(obstacles.map(|one| one.fix(profile)));
@@ -27,7 +29,7 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
         connects: problem.is_none(),
         problem,
         verdict,
-        client_says: problem.map(|problem| client_message(facts, problem)),
+        client_says: said_about.map(|problem| client_message(facts, problem)),
         advice,
         evidence: evidence::evidence(facts),
     }
@@ -52,7 +54,7 @@ fn problem(facts: &Facts) -> Option<Problem> {
     }
     if facts.connected().is_some() {
         return match &facts.ide_mode {
-            IdeMode::On(_) => None,
+            IdeMode::On(_) => facts.sandbox.is_some().then_some(Problem::Sandbox),
             IdeMode::Sandboxed(_) => Some(Problem::ToolSandbox),
             _ => Some(Problem::SwitchedOff),
         };

@@ -15,6 +15,7 @@ mod hook_program;
 mod hooks;
 mod judge;
 mod probe;
+mod sandbox;
 mod settings;
 mod terminal;
 #[cfg(test)]
@@ -81,6 +82,8 @@ pub enum Problem {
     RefusedExtension,
     /// The IDE mode is off in the client's settings.
     SwitchedOff,
+    /// The client starts in a sandbox that hides the companion.
+    Sandbox,
     /// The client's settings run its tools in a sandbox, which disables IDE mode.
     ToolSandbox,
 }

@@ -86,6 +86,7 @@ fn connected() -> Facts {
         unread: Vec::new(),
         foreign_folder: None,
         worktree_of: None,
+        sandbox: None,
         ide_mode: IdeMode::On("/home/me/.gemini/settings.json".into()),
         client_program: ClientProgram::Version("0.61.0".to_owned()),
         trust: Some(Trust::Trusted),
@@ -348,9 +349,9 @@ fn no_way() -> Vec<(Problem, Facts)> {
     bad.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
     let mut sandboxed = connected();
     sandboxed.environment.profile = &QWEN;
-    let file = "/home/me/.qwen/settings.json".into();
-    sandboxed.ide_mode = IdeMode::Sandboxed(file);
-    let name = Failure::WrongName("Forbidden: unknown host".to_owned());
+    sandboxed.ide_mode = IdeMode::Sandboxed("/home/me/.qwen/settings.json".into());
+    let mut hidden = connected();
+    hidden.sandbox = Some("GEMINI_SANDBOX".to_owned());
     let html = Failure::NotACompanion("the server answered 404".to_owned());
     let refused = HookObstacle::SourceNotAllowed(
         "security.allowedExtensions",
@@ -365,7 +366,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
         (Problem::StaleFile, stale),
         (Problem::WrongToken, failing(Failure::WrongToken)),
         (Problem::WrongToken, earlier),
-        (Problem::WrongName, failing(name)),
+        (Problem::WrongName, failing(Failure::WrongName("unknown host".to_owned()))),
         (Problem::UnknownHost, failing_in_container(Failure::UnknownHost)),
         (Problem::HostSilent, failing_in_container(Failure::Refused)),
         (Problem::HostSilent, podman),
@@ -381,6 +382,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
         (Problem::SwitchedOff, project),
         (Problem::BadSettings, bad),
         (Problem::ToolSandbox, sandboxed),
+        (Problem::Sandbox, hidden),
         (Problem::RefusedExtension, without_hooks(refused)),
     ]
 }

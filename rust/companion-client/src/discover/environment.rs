@@ -162,6 +162,11 @@ impl Environment {
         super::leading_number(self.set(self.profile.variables.pid?)?)
     }
 
+    /// Whether the client takes the terminal for that of an editor.
+    pub fn is_editor_terminal(&self) -> bool {
+        self.profile.terminals.iter().any(|mark| mark.holds(|name| self.var(name)))
+    }
+
     /// Returns the variable that makes a client in a container stay on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
         let stay_local = self.profile.variables.stay_local?;

@@ -10,7 +10,7 @@ pub(super) fn detect(environment: &Environment, from_file: Option<&IdeInfo>) -> 
     if let Some(info) = from_file {
         return Some(info.display_name.clone());
     }
-    if !environment.profile.terminals.iter().any(|mark| mark.holds(|name| environment.var(name))) {
+    if !environment.is_editor_terminal() {
         return None;
     }
     let set = |name: &str| environment.set(name).is_some();
