@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -79,6 +79,28 @@ fn no_name_controls_the_terminal() {
     let said = text(&output.stdout);
     assert!(said.contains("IDE\\u{1b}[2J 2025.1: "), "{said}");
     assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+}
+
+#[test]
+fn a_file_or_a_link_in_the_place_of_the_folder_for_discovery_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = dir.path().join("other");
+    fs::create_dir_all(dir.path().join("tmp")).unwrap();
+    fs::create_dir(&other).unwrap();
+    let place = dir.path().join("tmp/gemini");
+    let make_file = || fs::write(&place, "notes").unwrap();
+    let make_link = || symlink(&other, &place).unwrap();
+    for make in [&make_file as &dyn Fn(), &make_link] {
+        make();
+        let mut command = program(dir.path());
+        command.current_dir(&dir);
+        let said = doctor(command);
+        let name = place.display();
+        let verdict = format!("{name} is not a folder, so no editor can leave its file there.");
+        assert!(said.contains(&verdict), "{said}");
+        assert!(said.contains(&format!("1. Move {name} away.")), "{said}");
+        fs::remove_file(&place).unwrap();
+    }
 }
 
 #[test]

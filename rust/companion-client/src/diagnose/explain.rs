@@ -235,12 +235,15 @@ fn command(ClientProfile { variables, .. }: &ClientProfile) -> String {
 fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
     let ClientProfile { name, variables, .. } = facts.environment.profile;
     let has_port = facts.environment.set(variables.port).is_some();
-    let why = if let Some((folder, owner)) = &facts.foreign_folder {
+    let why = if let Some((folder, owner)) = &facts.unusable_folder {
         let folder = folder.display();
-        &format!(
-            "{folder} belongs to another user, {owner}, so no editor of yours can leave its file \
-             there"
-        )
+        &match owner {
+            Some(owner) => format!(
+                "{folder} belongs to another user, {owner}, so no editor of yours can leave its file \
+                 there"
+            ),
+            None => format!("{folder} is not a folder, so no editor can leave its file there"),
+        }
     } else if !facts.elsewhere.is_empty() {
         "the companion's file is not in the folder where the CLI looks"
     } else if problem == Problem::UnknownTerminal && has_port {
@@ -291,17 +294,21 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
     let ClientProfile { id, terminal: (variable, value), .. } = environment.profile;
     let mut advice = Vec::new();
-    if let Some((folder, _)) = &facts.foreign_folder {
-        advice.push(format!(
-            "Start the editor and {id} with a folder for temporary files of your own: export \
-             TMPDIR=$HOME/.cache/tmp; mkdir -p \"$TMPDIR\""
-        ));
-        let folders = [folder.clone(), environment.discovery_dir()].map(|folder| quoted(&folder));
-        advice.push(format!(
-            "Or let an administrator share the folder among all users: mkdir -p {1}; chown root {0} \
-             {1}; chmod 1777 {0} {1}",
-            folders[0], folders[1]
-        ));
+    match &facts.unusable_folder {
+        Some((folder, Some(_))) => {
+            advice.push(format!(
+                "Start the editor and {id} with a folder for temporary files of your own: export \
+                 TMPDIR=$HOME/.cache/tmp; mkdir -p \"$TMPDIR\""
+            ));
+            let folders = [folder, &environment.discovery_dir()].map(|folder| quoted(folder));
+            advice.push(format!(
+                "Or let an administrator share the folder among all users: mkdir -p {1}; chown root \
+                 {0} {1}; chmod 1777 {0} {1}",
+                folders[0], folders[1]
+            ));
+        }
+        Some((folder, None)) => advice.push(format!("Move {} away.", folder.display())),
+        None => {}
     }
     if let Some(file) = facts.elsewhere.first() {
         let Folder { base, names } = environment.profile.folder;

@@ -50,9 +50,9 @@ pub struct Facts {
     pub accepts_own_token: bool,
     /// Files of running companions for this folder, in folders that the client does not search.
     pub elsewhere: Vec<PathBuf>,
-    /// The client's discovery folder, or one above it, if it belongs to another user; and that user. No
-    /// companion of this user can write its file there.
-    pub foreign_folder: Option<(PathBuf, String)>,
+    /// The client's discovery folder, or one above it, if no companion of this user can write its file
+    /// there: it belongs to another user, who is named, or is a link or not a folder.
+    pub unusable_folder: Option<(PathBuf, Option<String>)>,
     /// An open folder whose Git repository has the client's folder as another worktree.
     pub worktree_of: Option<PathBuf>,
     /// The file from which the client reads variables of its connection, if there is one.
@@ -107,7 +107,7 @@ impl Facts {
             env_file: settings.as_ref().ok().and_then(|all| EnvFile::of(&environment, all)),
             unread: settings.as_ref().map(|all| all.unread.clone()).unwrap_or_default(),
             elsewhere: elsewhere(&environment),
-            foreign_folder: foreign_folder(&environment),
+            unusable_folder: unusable_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
             sandbox: settings.as_ref().ok().and_then(|all| hiding_sandbox(&environment, all)),
@@ -280,13 +280,17 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
     found
 }
 
-fn foreign_folder(environment: &Environment) -> Option<(PathBuf, String)> {
+fn unusable_folder(environment: &Environment) -> Option<(PathBuf, Option<String>)> {
     environment.uid?; // a client that asks no owner, or files of another machine
     let dir = environment.discovery_dir();
     let count = environment.profile.folder.names.len();
     let mut folders: Vec<_> = dir.ancestors().take(count).collect();
     folders.reverse();
-    folders.into_iter().find_map(|folder| Some((folder.to_owned(), foreign_owner(folder)?)))
+    folders.into_iter().find_map(|folder| {
+        let owner = foreign_owner(folder);
+        let is_other = folder.symlink_metadata().is_ok_and(|there| !there.is_dir());
+        (owner.is_some() || is_other).then(|| (folder.to_owned(), owner))
+    })
 }
 
 /// Finds an open folder that has the client's folder in another worktree. A worktree that another editor

@@ -84,7 +84,7 @@ fn connected() -> Facts {
         elsewhere: Vec::new(),
         env_file: None,
         unread: Vec::new(),
-        foreign_folder: None,
+        unusable_folder: None,
         worktree_of: None,
         sandbox: None,
         ide_mode: IdeMode::On("/home/me/.gemini/settings.json".into()),
@@ -255,7 +255,7 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
     let mut container = nothing();
     container.environment.container = Some("/.dockerenv");
     let mut other_user = nothing();
-    other_user.foreign_folder = Some(("/tmp/gemini".into(), "anna".to_owned()));
+    other_user.unusable_folder = Some(("/tmp/gemini".into(), Some("anna".to_owned())));
     let mut foreign = nothing();
     foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", CandidateStatus::NotOurs(0))];
     foreign.answers = vec![None];
