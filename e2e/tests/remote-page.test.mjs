@@ -20,6 +20,9 @@ import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
 const skip = noNamespaces || noTerminal;
 
+/** A variable that the user wants in a sandbox. */
+const SECRET = 'KEY=of-the-user';
+
 /** The first shell block of docs/remote.md that has `words` in it. */
 function commandsWith(words) {
   const page = fs.readFileSync(new URL('../../docs/remote.md', import.meta.url), 'utf8');
@@ -136,6 +139,7 @@ describe('as docs/remote.md says', { skip }, () => {
     const start = () =>
       type(sandbox, window.host, commandsWith('ssh'), {
         path: `${bin}:${window.bin}:${process.env.PATH}`,
+        env: { SANDBOX_ENV: SECRET },
       });
     return { window, bin, machine, start };
   }
@@ -143,8 +147,12 @@ describe('as docs/remote.md says', { skip }, () => {
   test('Gemini CLI works over SSH', { skip: noSsh }, async (t) => {
     const { window, bin, start } = await openSsh(t);
     await reviews(window, start());
-    const left = await window.host.run(path.join(bin, 'ssh'), 'build-server', 'ls -A');
+    const there = (command) => window.host.run(path.join(bin, 'ssh'), 'build-server', command);
+    const left = await there('ls -A');
     assert.ok(!left.includes('.companion'), left);
+    const variables = await there('cat /proc/$(pgrep -o node)/environ');
+    assert.match(variables, /GEMINI_CLI_IDE_AUTH_TOKEN=/);
+    assert.ok(!variables.includes(SECRET), variables);
   });
 
   test('no CLI starts over SSH if another program has the port there', { skip: noSsh }, async (t) => {

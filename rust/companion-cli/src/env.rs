@@ -20,7 +20,8 @@ const ENV_HELP: &str = r#"Over SSH, with the project at the same path on build-s
 
   eval "$(gemini-companion env)"
   port=$GEMINI_CLI_IDE_SERVER_PORT
-  gemini-companion env | ssh build-server 'umask 077; cat > ~/.companion'
+  env -u SANDBOX_ENV -u SANDBOX_FLAGS gemini-companion env |
+    ssh build-server 'umask 077; cat > ~/.companion'
   pwd | ssh build-server 'cat > ~/.companion-folder'
   ssh -t -o ExitOnForwardFailure=yes -R 127.0.0.1:$port:127.0.0.1:$port build-server \
     '. ~/.companion; cd "$(cat ~/.companion-folder)"; rm ~/.companion ~/.companion-folder
@@ -35,9 +36,9 @@ earlier session of yours. End it, and run the commands again. Until then both fi
 /// gemini --sandbox passes to its container. With macOS' own sandbox, set
 /// TERMINAL_EMULATOR=JetBrains-JediTerm, too.
 ///
-/// The output contains the token, which gives any program on this machine access to your editor.
-/// Send it to a shell or to a file that only you can read. Keep it off shared screens, logs and
-/// command lines.
+/// The output contains the token, which gives any program on this machine access to your editor,
+/// and the variables that you have set for a sandbox. Send it to a shell or to a file that only you
+/// can read. Keep it off shared screens, logs and command lines.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = ENV_HELP)]
 pub(crate) struct EnvArgs {
