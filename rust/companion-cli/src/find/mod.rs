@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use companion_client::discover::{Environment, HERE, Plan, Stdio, resolve_to_real_path};
+use companion_client::discover::{Environment, HERE, Plan, Stdio, resolve_path};
 use companion_protocol::profile::{self, GEMINI};
 
 pub(crate) use companion_platform::vars;
@@ -19,7 +19,7 @@ use finder::Search;
 use mapping::Rule;
 
 use crate::args::{Args, Command};
-use crate::serve::{current_folder, one_line};
+use crate::serve::{current_folder, folder, one_line};
 pub(crate) use mapping::{Mapping, is_same_file};
 
 /// Where the companion is, and how it sees the client's files.
@@ -107,13 +107,9 @@ impl FindArgs {
 
     /// Returns the client's folder.
     pub(crate) fn folder(&self) -> Result<PathBuf, String> {
-        let here = current_folder()?;
         match &self.workspace {
-            Some(dir) if !dir.is_dir() => {
-                Err(format!("--workspace {}: there is no such folder", dir.display()))
-            }
-            Some(dir) => Ok(resolve_to_real_path(&dir.to_string_lossy(), &here)),
-            None => Ok(here),
+            Some(dir) => Ok(resolve_path(&folder(dir)?.to_string_lossy(), Path::new(""))),
+            None => current_folder(),
         }
     }
 
