@@ -90,8 +90,8 @@ fn selected(text: &str) -> Result<Selected, &'static str> {
 /// Prints the changes that all companions of the folder have listed.
 pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
     let find = FindArgs::in_folder(folder(&args.workspace)?);
-    let endpoints = find.finder(Parent::Shell)?.find()?;
-    let mut prompts = block_on(ask_all(&endpoints))?;
+    let companions = find.finder(Parent::Shell)?.find()?;
+    let mut prompts = block_on(ask_all(companions))?;
     prompts.sort_by_key(|prompt| prompt.time);
     if let Some(selected) = args.prompt {
         prompts = select(prompts, selected)?;
@@ -110,9 +110,8 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Asks all companions at the same time. Only one of them has the events of a CLI, but not always the
 /// one that the next CLI would choose.
-async fn ask_all(endpoints: &[Endpoint]) -> Result<Vec<PromptChanges>, Box<dyn Error>> {
-    let companions = endpoints.chunk_by(Endpoint::is_of_same_companion);
-    let mut asked: JoinSet<_> = companions.map(|hosts| ask(hosts.to_vec())).collect();
+async fn ask_all(companions: Vec<Vec<Endpoint>>) -> Result<Vec<PromptChanges>, Box<dyn Error>> {
+    let mut asked: JoinSet<_> = companions.into_iter().map(ask).collect();
     let mut prompts = None;
     let mut missing = Vec::new();
     while let Some(answer) = asked.join_next().await {

@@ -149,7 +149,7 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     });
     let prepared = found.await??;
     let mut why = String::new();
-    for hosts in of_cli(&prepared.endpoints, prepared.cli.as_ref()) {
+    for hosts in of_cli(&prepared.companions, prepared.cli.as_ref()) {
         let mark = SuspendedMark::of(hosts[0].port);
         let age = mark.as_ref().and_then(SuspendedMark::age);
         if age.is_some_and(|age| age < RETRY_INTERVAL) {
@@ -173,11 +173,11 @@ async fn relay(event: HookEventKind, find: FindArgs) -> Result<HookResponse, Box
     Err(why.into())
 }
 
-/// The companions that the event may belong to, each by all its hosts. The CLI has chosen its companion at
+/// The companions that the event may belong to. The CLI has chosen its companion at
 /// its start; by now another one may come first. So if a connection of the CLI leads to one of them, only
 /// that one counts.
-fn of_cli<'a>(endpoints: &'a [Endpoint], cli: Option<&Ancestor>) -> Vec<&'a [Endpoint]> {
-    let companions: Vec<_> = endpoints.chunk_by(Endpoint::is_of_same_companion).collect();
+fn of_cli<'a>(companions: &'a [Vec<Endpoint>], cli: Option<&Ancestor>) -> Vec<&'a Vec<Endpoint>> {
+    let companions: Vec<_> = companions.iter().collect();
     let (Some(cli), true) = (cli, companions.len() > 1) else { return companions };
     // Its own connection counts more than one of its bridge, or of its server for diagnostics.
     for child in [None, Some(PROGRAM)] {
@@ -268,7 +268,8 @@ async fn confirm(endpoint: &Endpoint, ack: &HookAck) -> Result<(), Box<dyn Error
 
 /// The call of a hook, but for the process, and the companions that may get it. See [`HookCall`].
 struct Prepared {
-    endpoints: Vec<Endpoint>,
+    /// Each at all its hosts.
+    companions: Vec<Vec<Endpoint>>,
     file_path: Option<String>,
     shown_path: Option<String>,
     folder: String,
@@ -306,7 +307,7 @@ fn prepare(kind: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Erro
     }
     let find = find.or_of_bridge();
     let mapping = find.mapping();
-    let endpoints = find.finder(Parent::Shell)?.find()?;
+    let companions = find.finder(Parent::Shell)?.find()?;
     let cwd = text_in(&event, &["cwd"]).map(PathBuf::from); // where relative paths begin
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
     let name = text_in(&event, &["hook_event_name"]).unwrap_or_default();
@@ -328,7 +329,7 @@ fn prepare(kind: HookEventKind, find: FindArgs) -> Result<Prepared, Box<dyn Erro
     let corrects_edits =
         client.is_some_and(|client| corrects_edits(&Environment::with_vars(client, vars(), cwd)));
     let cli = programs().into_iter().next();
-    Ok(Prepared { endpoints, file_path, shown_path, folder, corrects_edits, event, cli })
+    Ok(Prepared { companions, file_path, shown_path, folder, corrects_edits, event, cli })
 }
 
 /// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of

@@ -149,7 +149,7 @@ impl Keeper {
         let deadline = Instant::now() + limit;
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
-        let endpoints = found.map_err(|error| error.to_string())??;
+        let endpoints = found.map_err(|error| error.to_string())??.concat();
         // However many are silent, the last one has its turn.
         let turns = u32::try_from(endpoints.len()).unwrap_or(u32::MAX).saturating_add(1);
         let patience = PATIENCE.min(limit / turns);

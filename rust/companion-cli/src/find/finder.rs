@@ -45,28 +45,29 @@ impl Finder {
         Self { hosts, search: Search::Discovery { environments, folder } }
     }
 
-    /// Returns all possible endpoints, the likeliest first. The list is never empty. Reads files.
+    /// Returns all possible companions, the likeliest first, each at all its hosts. No list is empty. Reads
+    /// files.
     ///
     /// # Errors
     /// The reason why there is no endpoint.
-    pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
+    pub(crate) fn find(&self) -> Result<Vec<Vec<Endpoint>>, String> {
         let found = match &self.search {
             Search::Port(port, file) => vec![(*port, Some(read_token(file)?))],
             Search::Discovery { environments, folder } => {
                 discover_all(environments, folder.as_deref())?
             }
         };
-        let mut endpoints = Vec::new();
-        for (port, token) in found {
-            for host in &self.hosts {
+        let at = |(port, token): Address| {
+            let hosts = self.hosts.iter().map(|host| {
                 let mut endpoint = Endpoint::new(host, port, token.clone());
                 // The check of this header keeps web pages out. A bridge is not a web page, but may
                 // know the companion by another name.
                 endpoint.host_header = Some(format!("127.0.0.1:{port}"));
-                endpoints.push(endpoint);
-            }
-        }
-        Ok(endpoints)
+                endpoint
+            });
+            hosts.collect()
+        };
+        Ok(found.into_iter().map(at).collect())
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
     fn ports(environment: Environment, rules: &[&str]) -> Result<Vec<u16>, String> {
         let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let hosts = vec!["127.0.0.1".to_owned()];
-        let found = Finder::discovery(hosts, vec![environment], &Mapping(rules)).find()?;
+        let found = Finder::discovery(hosts, vec![environment], &Mapping(rules)).find()?.concat();
         for endpoint in &found {
             assert_eq!(endpoint.token, Some(format!("token-{}", endpoint.port).into()));
         }
@@ -238,7 +239,7 @@ mod tests {
         std::fs::write(&file, "\n").unwrap();
         assert!(finder.find().unwrap_err().contains("has no token"));
         std::fs::write(&file, "\u{feff}the-secret\r\n").unwrap();
-        let found = finder.find().unwrap().remove(0);
+        let found = finder.find().unwrap().concat().remove(0);
         assert_eq!(found.token, Some("the-secret".to_owned().into()));
         assert_eq!(found.authority(), "[::1]:80");
         assert_eq!(found.host_header.as_deref(), Some("127.0.0.1:80"));

@@ -128,12 +128,12 @@ impl Companions {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
         let found = found.unwrap_or_else(|error| Err(error.to_string()));
-        let endpoints = found.map_err(Unavailable::Absent)?;
+        let companions = found.map_err(Unavailable::Absent)?;
         let mut why = Vec::new();
         let mut is_refused = false;
-        for hosts in endpoints.chunk_by(Endpoint::is_of_same_companion) {
+        for hosts in companions {
             // In parallel, because the lookup of an unknown host name takes long.
-            let mut begun: JoinSet<_> = hosts.iter().cloned().map(begin_at).collect();
+            let mut begun: JoinSet<_> = hosts.into_iter().map(begin_at).collect();
             while let Some(begun) = begun.join_next().await {
                 match begun {
                     Ok(Ok(Some(session))) => return Ok(session),

@@ -51,11 +51,6 @@ impl Endpoint {
         Self { host: host.into(), port, token, host_header: None }
     }
 
-    /// Returns whether both lead to one companion, by other hosts.
-    pub fn is_of_same_companion(&self, other: &Self) -> bool {
-        (self.port, &self.token) == (other.port, &other.token)
-    }
-
     /// Returns `host:port`, with brackets around an IPv6 address.
     pub fn authority(&self) -> String {
         let Self { host, port, .. } = self;
