@@ -202,9 +202,9 @@ impl CliChanges {
         began.or_else(|| self.current_index(cli))
     }
 
-    /// The changes of a CLI with their prompts, the oldest prompts first.
-    fn changes_of(&self, cli: &str) -> impl Iterator<Item = (&PromptId, &Change)> {
-        let prompts = self.prompts.iter().filter(move |prompt| &*prompt.id.0 == cli);
+    /// The changes with their prompts, the oldest prompts first.
+    fn all_changes(&self) -> impl DoubleEndedIterator<Item = (&PromptId, &Change)> {
+        let prompts = self.prompts.iter();
         prompts.flat_map(|prompt| prompt.files.iter().map(|change| (&prompt.id, change)))
     }
 
@@ -260,23 +260,10 @@ impl CliChanges {
         let mut prompt = None;
         for file in after {
             let Some(before) = before.remove(&file.path) else { continue };
-            if self.is_known(caller, before, &file) {
-                continue;
-            }
             // The user may have saved the file during the command.
             prompt = self.record(caller, before.clone(), file, true).or(prompt);
         }
         prompt
-    }
-
-    /// Whether another tool of the CLI has left the file so, during the same prompt. A command of a
-    /// subagent may go on in the next one: then the other tool has made the same change.
-    fn is_known(&self, caller: Agent<'_>, before: &FileText, file: &FileSnapshot) -> bool {
-        let prompt = self.index_of(caller).map(|index| &self.prompts[index].id);
-        self.changes_of(caller.cli).any(|(id, of)| {
-            let is_same = of.path == file.path && of.after == file.text && !of.is_reverted;
-            is_same && (Some(id) == prompt || of.before == *before)
-        })
     }
 
     fn record(
@@ -287,6 +274,7 @@ impl CliChanges {
         is_mixed: bool,
     ) -> Option<PromptId> {
         let FileSnapshot { path, text: after, access } = after;
+        self.calls.file_changed(&path, &before, &after);
         let is_private = access == Access::Private;
         if is_private {
             before.forget();
@@ -445,8 +433,9 @@ impl CliChanges {
             if now == left || matches!(now, FileText::Unkept(_)) {
                 continue;
             }
-            let of_file = self.changes_of(cli).filter(|(_, change)| change.path == *path);
-            let changes: Vec<_> = of_file.collect();
+            let is_of_file =
+                |(id, change): &(&PromptId, &Change)| *id.0 == *cli && change.path == *path;
+            let changes: Vec<_> = self.all_changes().filter(is_of_file).collect();
             let is_left_so = changes.last().is_some_and(|(_, change)| change.after == *left);
             let has_revert = changes.iter().any(|(_, change)| change.has_unreported_revert());
             if !is_left_so || has_revert {

@@ -105,14 +105,41 @@ impl CliChanges {
     /// The user has reverted a change, or one hunk of it. Returns false if that is known already, or if the
     /// change has no such hunk.
     pub(crate) fn reverted(&mut self, id: &PromptId, path: &str, hunk: Option<&Hunk>) -> bool {
+        let before = self.listed_text(path);
         let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
             return false;
         };
-        let Some(hunk) = hunk else {
+        let is_new = if let Some(hunk) = hunk {
+            change.revert_hunk(hunk)
+        } else {
             change.is_reverted = true;
-            return true;
+            true
         };
-        change.revert_hunk(hunk)
+        self.user_changed(path, before);
+        is_new
+    }
+
+    /// The text of a file that a tool may be changing, as the last CLI left it, without the changes that the
+    /// user has reverted since.
+    fn listed_text(&self, path: &str) -> Option<FileText> {
+        if !self.calls.has_file(path) {
+            return None;
+        }
+        let mut text = None;
+        for (_, change) in self.all_changes().rev().filter(|(_, change)| *change.path == *path) {
+            if !change.is_reverted {
+                return text.or_else(|| Some(change.after.clone()));
+            }
+            text = Some(change.before.clone());
+        }
+        text
+    }
+
+    /// The user has reverted a change of a file, or has undone that. `before` is the listed text from before.
+    fn user_changed(&mut self, path: &str, before: Option<FileText>) {
+        if let (Some(before), Some(after)) = (before, self.listed_text(path)) {
+            self.calls.file_changed(path, &before, &after);
+        }
     }
 
     /// The revert of a change that the model has no notice of: whether other changes of the CLI in the file
@@ -130,6 +157,7 @@ impl CliChanges {
         path: &str,
         hunk: Option<&Hunk>,
     ) -> Option<bool> {
+        let before = self.listed_text(path);
         // The model may have got the report, and have forgotten it, or the CLI has changed the file since.
         let Some(change) = self.change(id, path) else { return Some(false) };
         if change.is_reverted {
@@ -142,6 +170,7 @@ impl CliChanges {
         }
         change.relist();
         let is_partly_reverted = change.is_partly_reverted();
+        self.user_changed(path, before);
         self.drop_kept(id);
         Some(is_partly_reverted)
     }
@@ -189,8 +218,8 @@ impl CliChanges {
     /// The reverts that were not reported to the model of a CLI.
     pub(crate) fn unreported_reverts(&self, cli: &str) -> Vec<Reverted> {
         let mut reverts = Vec::new();
-        for (id, change) in self.changes_of(cli) {
-            if change.has_unreported_revert() {
+        for (id, change) in self.all_changes() {
+            if *id.0 == *cli && change.has_unreported_revert() {
                 let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
                 let (path, after) = (Arc::clone(&change.path), after.clone());
                 let is_partial = change.is_partly_reverted();

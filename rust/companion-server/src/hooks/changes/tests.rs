@@ -271,6 +271,24 @@ fn an_edit_during_a_command_is_not_the_commands() {
 }
 
 #[test]
+fn reverts_of_two_prompts_during_a_command_are_not_the_commands() {
+    for order in [[0, 1], [1, 0]] {
+        let mut changes = CliChanges::default();
+        let first = begin(&mut changes);
+        edit(&mut changes, "/a", text("one"), text("two"));
+        let second = begin(&mut changes);
+        edit(&mut changes, "/a", text("two"), text("three"));
+        changes.begin_call(MAIN, Some(command()), vec![file("/a", text("three"))]);
+        let ids = [first, second];
+        for index in order {
+            assert!(changes.reverted(&ids[index], "/a", None));
+        }
+        assert_eq!(end_command(&mut changes, vec![file("/a", text("one"))]), None);
+        assert_eq!(ids.map(|id| list(&changes, &id)), [["changed /a reverted"]; 2]);
+    }
+}
+
+#[test]
 fn a_command_that_undoes_a_revert_is_a_change() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);

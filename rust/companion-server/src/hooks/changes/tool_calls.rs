@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use super::{FileSnapshot, MAX_BYTES, PromptId};
+use super::{FileSnapshot, FileText, MAX_BYTES, PromptId};
 use companion_core::text::Digest;
 
 /// The most bytes of texts. Above it the oldest are forgotten.
@@ -94,6 +94,20 @@ impl ToolCalls {
             }
         }
         commands
+    }
+
+    /// Whether a call may change the file.
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        self.0.iter().flat_map(|call| &call.files).any(|file| *file.path == *path)
+    }
+
+    /// Another tool or the user has changed a file from `before` to `after`, so the calls have not.
+    pub(super) fn file_changed(&mut self, path: &str, before: &FileText, after: &FileText) {
+        for file in self.0.iter_mut().flat_map(|call| &mut call.files) {
+            if *file.path == *path && file.text == *before {
+                file.text = after.clone();
+            }
+        }
     }
 
     /// The files that a command may have changed: those that were looked at before it.

@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use super::Scene;
 
 impl Scene {
-    fn tool(name: &str) -> Value {
+    pub(super) fn tool(name: &str) -> Value {
         json!({ "tool_name": name, "tool_response": {} })
     }
 
     /// A CLI writes the file without asking.
-    async fn write(&self, text: &str) {
+    pub(super) async fn write(&self, text: &str) {
         self.hook("BeforeTool", json!({ "tool_name": "write_file" })).await;
         std::fs::write(self.path(), text).unwrap();
         self.hook("AfterTool", Self::tool("write_file")).await;
     }
 
-    async fn prompt(&self, text: &str) -> Value {
+    pub(super) async fn prompt(&self, text: &str) -> Value {
         self.hook("BeforeAgent", json!({ "prompt": text })).await
     }
 
     /// Waits until the editor has received changes that `is_it`.
-    async fn changed(&self, is_it: impl Fn(&CliChanged) -> bool) -> CliChanged {
+    pub(super) async fn changed(&self, is_it: impl Fn(&CliChanged) -> bool) -> CliChanged {
         loop {
             let found = self.rig.received().changes.last().filter(|of| is_it(of)).cloned();
             match found {
@@ -36,7 +36,7 @@ impl Scene {
     }
 
     /// Starts a scene where a prompt has changed the file.
-    async fn start_changed() -> (Self, CliChanged) {
+    pub(super) async fn start_changed() -> (Self, CliChanged) {
         let scene = Self::start().await;
         scene.prompt("  Write\nand more").await;
         scene.write("new").await;
@@ -47,7 +47,7 @@ impl Scene {
 
     /// Starts a scene where a prompt has changed the second line and the last but one. Returns the lines from
     /// before, too.
-    async fn start_with_two_hunks() -> (Self, String, CliChanged) {
+    pub(super) async fn start_with_two_hunks() -> (Self, String, CliChanged) {
         let scene = Self::start().await;
         let lines: String = (1..=20).map(|line| line.to_string() + "\n").collect();
         std::fs::write(scene.path(), &lines).unwrap();
@@ -58,13 +58,13 @@ impl Scene {
     }
 
     /// The first hunk of the changed file.
-    fn first_hunk(&self, of: &CliChanged) -> ChangedPaths {
+    pub(super) fn first_hunk(&self, of: &CliChanged) -> ChangedPaths {
         let hunks = self.rig.parts.hooks.changed_hunks("cli", of.prompt, &self.path());
         let hunk = hunks.unwrap().hunks.remove(0).hunk;
         ChangedPaths { hunk: Some(hunk), ..self.paths(of) }
     }
 
-    fn paths(&self, of: &CliChanged) -> ChangedPaths {
+    pub(super) fn paths(&self, of: &CliChanged) -> ChangedPaths {
         let (session, prompt) = (of.session.clone(), of.prompt);
         ChangedPaths { session, prompt, paths: vec![self.path()], hunk: None }
     }
@@ -231,58 +231,6 @@ async fn a_revert_reaches_the_model_even_if_that_of_another_prompt_is_undone() {
 }
 
 #[tokio::test]
-async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_then() {
-    let scene = Scene::start().await;
-    scene.prompt("Run it").await;
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
-    scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
-    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
-}
-
-/// A subagent of Qwen Code may go on after the turn, and during the next one.
-#[tokio::test]
-async fn a_command_of_a_subagent_ends_with_the_subagent() {
-    let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
-    let tool = |event: &'static str| {
-        let more = json!({ "tool_name": "run_shell_command", "agent_id": "Explore-1" });
-        scene.hook(event, more)
-    };
-    let stop = |status: &str| {
-        let task = json!({ "id": "Explore-1", "status": status });
-        scene.hook("Stop", json!({ "background_tasks": [task] }))
-    };
-    let begins = |event: &String| event.starts_with("command");
-    let commands = || scene.rig.received().notices.iter().filter(|of| begins(of)).count();
-    scene.prompt("Run it").await;
-    tool("PreToolUse").await;
-    stop("running").await;
-    scene.prompt("Go on").await;
-    stop("running").await;
-    assert_eq!(commands(), 1, "it runs");
-    std::fs::write(scene.path(), "new").unwrap();
-    tool("PostToolUse").await;
-    assert_eq!(scene.changed(|of| of.files.len() == 1).await.files[0].path, scene.path());
-    assert_eq!(commands(), 2);
-    tool("PreToolUse").await;
-    stop("cancelled").await;
-    assert_eq!(commands(), 4, "its subagent was stopped");
-}
-
-#[tokio::test]
-async fn a_command_that_was_cancelled_ends_with_its_prompt() {
-    let scene = Scene::start().await;
-    scene.prompt("Run it").await;
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.prompt("Go on").await;
-    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(scene.rig.received().notices.iter().filter(|of| *of == "command ends").count(), 2);
-}
-
-#[tokio::test]
 async fn the_revert_of_a_hunk_stands_if_that_of_its_whole_file_is_undone() {
     let (scene, lines, changed) = Scene::start_with_two_hunks().await;
     let hooks = &scene.rig.parts.hooks;
@@ -330,21 +278,6 @@ async fn no_revert_of_a_hunk_is_sent_that_is_undone_after_another_edit() {
     std::fs::write(scene.path(), other.replacen("2\n", "two\n", 1)).unwrap();
     hooks.revert_undone(&reverted);
     assert_eq!(scene.prompt("Go on").await, Value::Null);
-}
-
-#[tokio::test]
-async fn each_of_two_commands_at_the_same_time_begins_and_ends() {
-    let scene = Scene::start().await;
-    scene.prompt("Run them").await;
-    let call = |command: &str| json!({ "tool_name": "run_shell_command", "tool_input": command });
-    for command in ["a", "b"] {
-        scene.hook("BeforeTool", call(command)).await;
-    }
-    assert_eq!(scene.rig.received().notices, ["command begins"; 2]);
-    for command in ["a", "b"] {
-        scene.hook("AfterTool", call(command)).await;
-    }
-    assert_eq!(scene.rig.received().notices[2..], ["command ends"; 2]);
 }
 
 /// The user reverts one hunk of a file, and keeps the other one or the whole file.

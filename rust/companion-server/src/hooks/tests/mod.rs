@@ -1,6 +1,7 @@
 //! Tests the hooks of CLIs: at the endpoint, and the model alone.
 
 mod changes;
+mod commands;
 mod comments;
 mod rejections;
 mod sharing;
