@@ -402,15 +402,13 @@ impl CliChanges {
         change.is_revertible().then(|| change.texts())
     }
 
-    /// The files that a CLI has changed, the newest first, with their texts as it left them.
-    pub(crate) fn left_by(&self, cli: &str) -> Vec<(Arc<str>, FileText)> {
+    /// The files that a CLI has changed in these sessions, the newest first, with their texts as it left them.
+    pub(crate) fn left_by(&self, sessions: &[CliSessionId]) -> Vec<(Arc<str>, FileText)> {
         let mut seen = HashSet::new();
         let mut left = Vec::new();
-        for prompt in self.prompts.iter().rev().filter(|prompt| &*prompt.id.0 == cli) {
-            for change in &prompt.files {
-                if seen.insert(&change.path) {
-                    left.push((Arc::clone(&change.path), change.after.clone()));
-                }
+        for (id, change) in self.all_changes().rev() {
+            if sessions.contains(&id.0) && seen.insert(&change.path) {
+                left.push((Arc::clone(&change.path), change.after.clone()));
             }
         }
         left
@@ -420,7 +418,7 @@ impl CliChanges {
     /// somebody else has reverted them, as `/rewind` of Gemini CLI does. Returns their prompts.
     pub(crate) fn drop_reverted_by_others(
         &mut self,
-        cli: &str,
+        sessions: &[CliSessionId],
         left: &[(Arc<str>, FileText)],
         now: &[FileSnapshot],
     ) -> BTreeSet<PromptId> {
@@ -433,8 +431,9 @@ impl CliChanges {
             if now == left || matches!(now, FileText::Unkept(_)) {
                 continue;
             }
-            let is_of_file =
-                |(id, change): &(&PromptId, &Change)| *id.0 == *cli && change.path == *path;
+            let is_of_file = |(id, change): &(&PromptId, &Change)| {
+                sessions.contains(&id.0) && change.path == *path
+            };
             let changes: Vec<_> = self.all_changes().filter(is_of_file).collect();
             let is_left_so = changes.last().is_some_and(|(_, change)| change.after == *left);
             let has_revert = changes.iter().any(|(_, change)| change.has_unreported_revert());

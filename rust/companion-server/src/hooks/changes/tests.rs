@@ -423,8 +423,8 @@ fn what_somebody_else_has_reverted_is_dropped_and_what_the_cli_has_is_not() {
     changes.reverted(&second, "/reverted", None);
     let mut dropped = |now: &str, of: &[&str]| {
         let now: Vec<_> = of.iter().map(|path| file(path, text(now))).collect();
-        let left = changes.left_by(CLI);
-        changes.drop_reverted_by_others(CLI, &left, &now)
+        let left = changes.left_by(&[CLI.into()]);
+        changes.drop_reverted_by_others(&[CLI.into()], &left, &now)
     };
     assert_eq!(dropped("one", &["/own", "/reverted"]), BTreeSet::new());
     assert_eq!(dropped("four", &["/a"]), BTreeSet::new());

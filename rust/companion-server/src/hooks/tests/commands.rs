@@ -143,3 +143,23 @@ async fn a_revert_during_a_command_is_not_the_commands() {
         assert_eq!(texts.after.as_deref(), Some(&*after));
     }
 }
+
+#[tokio::test]
+async fn the_changes_of_a_cli_are_judged_together_although_it_has_cleared_its_session() {
+    for (texts, last, left) in
+        [(["one", "two", "three"], TEXT, 0), (["one", "two", "one"], "one", 3)]
+    {
+        let mut scene = Scene::start().await;
+        scene.process = json!({ "id": "4711", "ports": [] });
+        scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
+        for (text, session) in texts.into_iter().zip(["cli", "cli", "next"]) {
+            scene.hook("BeforeAgent", json!({ "session_id": session, "prompt": text })).await;
+            scene.command(session, "BeforeTool", "make").await;
+            std::fs::write(scene.path(), text).unwrap();
+            scene.command(session, "AfterTool", "make").await;
+        }
+        std::fs::write(scene.path(), last).unwrap();
+        scene.hook("BeforeAgent", json!({ "session_id": "next", "prompt": "Go on" })).await;
+        assert_eq!(scene.printed().await.len(), left, "{texts:?}");
+    }
+}

@@ -19,32 +19,28 @@ impl Hooks {
     pub(in crate::hooks) async fn drop_undone_reverts(&self, event: &HookEvent) {
         let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
         let look = async {
-            for session in sessions {
-                self.drop_undone_of(&session, event.is_new_prompt).await;
+            for session in &sessions {
+                let reverts = self.changes().unreported_reverts(session);
+                let reverts = distinct(reverts.into_iter().map(|of| of.path), usize::MAX);
+                if !reverts.is_empty() {
+                    let now = self.snapshots(reverts).await;
+                    let undone = self.undone_reverts(session, &now);
+                    self.forget_reverts(session, &undone);
+                }
+            }
+            if !event.is_new_prompt {
+                return;
+            }
+            let left = self.changes().left_by(&sessions);
+            for part in left.chunks(MAX_LOOKS) {
+                let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
+                let now = self.snapshots(files).await;
+                let prompts = self.changes().drop_reverted_by_others(&sessions, part, &now);
+                self.report_all(prompts);
             }
         };
         // The CLI waits.
         let _ = timeout(DISK_TIMEOUT, look).await;
-    }
-
-    async fn drop_undone_of(&self, cli: &str, is_new_prompt: bool) {
-        let (reverts, left) = {
-            let changes = self.changes();
-            let reverts = changes.unreported_reverts(cli).into_iter().map(|of| of.path);
-            let left = if is_new_prompt { changes.left_by(cli) } else { Vec::new() };
-            (distinct(reverts, usize::MAX), left)
-        };
-        if !reverts.is_empty() {
-            let now = self.snapshots(reverts).await;
-            let undone = self.undone_reverts(cli, &now);
-            self.forget_reverts(cli, &undone);
-        }
-        for part in left.chunks(MAX_LOOKS) {
-            let files = part.iter().map(|(path, _)| Arc::clone(path)).collect();
-            let now = self.snapshots(files).await;
-            let prompts = self.changes().drop_reverted_by_others(cli, part, &now);
-            self.report_all(prompts);
-        }
     }
 
     /// The unreported reverts of files that have the text of the CLI `now`.
