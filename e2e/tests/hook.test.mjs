@@ -44,6 +44,23 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.deepEqual(await hook(window.sandbox, 'after-tool', edit(file, { tool_response })), NOTHING);
   });
 
+  test('problems that the editor reports late, but before the edit, are not new', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const companion = await Companion.start(sandbox);
+    const file = sandbox.file('a.json', '{');
+    const answer = async (...diagnostics) => {
+      const { id } = await companion.next('editor/diagnostics');
+      companion.respond(id, { files: [{ path: file, diagnostics }] });
+    };
+    assert.deepEqual(await hook(sandbox, 'before-tool', beforeEdit(file)), NOTHING);
+    await answer(problem(1, 'old'));
+    await companion.caughtUp();
+    const after = hook(sandbox, 'after-tool', edit(file));
+    await answer(problem(1, 'old'), problem(2, 'new'));
+    const expected = `${BEGINNING}${file}:2:1: error: new [JSON]\n${file}: 1 problem was there before.`;
+    assert.equal(context(await after), expected);
+  });
+
   test('a path is resolved like in the CLI', async (t) => {
     const { sandbox } = await openWindow(t);
     const file = sandbox.file('sub/a.json', '{');

@@ -52,6 +52,9 @@ struct State {
 
 struct Question {
     asked: Instant,
+    request: DiagnosticsRequest,
+    /// A problem that is not reported stays new.
+    only_new: bool,
     answer: oneshot::Receiver<Result<Diagnostics, String>>,
 }
 
@@ -100,7 +103,7 @@ impl SharedDiagnostics {
             return Ok(None);
         }
         let request = DiagnosticsRequest { paths: paths.clone(), severity };
-        let found = timeout_at(deadline, self.ask(request)).await;
+        let found = timeout_at(deadline, self.ask(request, only_new)).await;
         let found = found.map_err(|_elapsed| "The editor did not answer in time.")??;
         let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
         let mut shared = Vec::new();
@@ -129,15 +132,20 @@ impl SharedDiagnostics {
         self.workspace.check_shared(path, limit).await
     }
 
-    async fn ask(&self, request: DiagnosticsRequest) -> Result<Diagnostics, String> {
+    async fn ask(
+        &self,
+        request: DiagnosticsRequest,
+        only_new: bool,
+    ) -> Result<Diagnostics, String> {
         let _turn = self.asking.acquire().await;
         if self.is_overdue() {
             return Err("The editor has not answered an earlier question yet.".to_owned());
         }
         let (answer, answered) = oneshot::channel();
-        let request = EditorRequest::Diagnostics(request);
-        self.host.request(request, Responder(Asker::Diagnostics(answer)));
-        let question = Some(Question { asked: Instant::now(), answer: answered });
+        let asked = EditorRequest::Diagnostics(request.clone());
+        self.host.request(asked, Responder(Asker::Diagnostics(answer)));
+        let question =
+            Some(Question { asked: Instant::now(), request, only_new, answer: answered });
         let mut waiting = WaitingCall { diagnostics: self, question };
         let question = waiting.question.as_mut().expect("it is there until the answer comes");
         let answer = (&mut question.answer).await;
@@ -147,11 +155,23 @@ impl SharedDiagnostics {
     }
 
     /// Whether the editor has left a question unanswered for too long, so that a further call would
-    /// wait in vain.
+    /// wait in vain. An answer that came too late for the hook before an edit still has the problems that
+    /// its file had before.
     fn is_overdue(&self) -> bool {
-        let oldest = &mut self.state.lock().unanswered;
-        oldest.take_if(|question| question.answer.try_recv() != Err(TryRecvError::Empty));
-        oldest.as_ref().is_some_and(|question| question.asked.elapsed() >= ANSWER_TIMEOUT)
+        let State { known, unanswered } = &mut *self.state.lock();
+        let Some(question) = unanswered else { return false };
+        match question.answer.try_recv() {
+            Err(TryRecvError::Empty) => return question.asked.elapsed() >= ANSWER_TIMEOUT,
+            Ok(Ok(found)) if !question.only_new => {
+                let DiagnosticsRequest { paths, severity } = &question.request;
+                for file in found.files.iter().filter(|file| paths.contains(&file.path)) {
+                    known.replace(file, *severity);
+                }
+            }
+            _ => {}
+        }
+        *unanswered = None;
+        false
     }
 
     /// Remembers the problems of these files. With `only_new` the report is without the known ones.
