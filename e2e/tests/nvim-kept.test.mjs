@@ -242,6 +242,20 @@ describe('an acceptance', { skip, concurrency: 4 }, () => {
   });
 });
 
+test('a proposal in the form of its file is no text of the user', { skip }, async (t) => {
+  const { program, neovim, file } = await openScripted(t);
+  fs.writeFileSync(file, '\uFEFFold\r\n');
+  const open = OPEN(1, file);
+  delete open.params.replaysEdits;
+  program.send(open);
+  await program.answer(1);
+  program.send({ id: 2, method: 'diff/close', params: { filePath: file } });
+  assert.deepEqual((await program.answer(2)).result, { content: '\uFEFFnew\r\n' });
+  program.send({ method: 'diff/unwritten', params: { filePath: file } }, OPEN(3, `${file}.2`));
+  await program.answer(3);
+  assert.equal(await offered(neovim), '');
+});
+
 test('what the CLI has written in any form is not offered when the companion restarts', { skip }, async (t) => {
   const { neovim, file, decision } = await change(t);
   const before = await neovim.companionPid();

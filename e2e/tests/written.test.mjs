@@ -49,6 +49,12 @@ test('the user’s text that the CLI does not write is reported once, and again 
   const { sandbox, client, companion } = window;
   const [file, unchanged] = ['a.txt', 'b.txt'].map((name) => sandbox.file(name, 'old\n'));
   await accept(window, unchanged, 'proposed\n'); // the CLI itself says if it can't write its own text
+  // An editor gives a text the line endings and the BOM of its file.
+  const crlf = sandbox.file('c.txt', 'old\r\n');
+  const rejected = await client.propose(window.editor, crlf, 'proposed\n');
+  window.editor.edit(crlf, '\uFEFFproposed\r\n');
+  await client.resolveDiffFromCli(crlf, 'rejected');
+  await rejected.decision;
   await accept(window, file, 'mine\n');
   assert.deepEqual(await outcome(window), ['diff/unwritten', { filePath: file }]);
   fs.writeFileSync(file, 'mine\n');

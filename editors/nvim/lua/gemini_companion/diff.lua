@@ -60,11 +60,17 @@ local function final_content(proposal)
   return text.utf8(text.render(now))
 end
 
+--- Returns whether `content` is not the CLI's own text. The companion compares in this way, too, before it reports
+--- whether the CLI writes a text: the line endings and the BOM are those of the file.
+local function is_edited(proposal, content)
+  return text.plain(content) ~= text.plain(proposal.new_content)
+end
+
 --- Waits until the CLI writes `content` to the file. `before` is the `file.state` at the decision. Keeps a text that is
 --- not the CLI's own, and returns it.
 local function expect_written(proposal, content, before)
   reload.expect(proposal.path, before, proposal.cli)
-  return content ~= proposal.new_content and accepted.expect(proposal.path, (proposal.view:proposal())) or nil
+  return is_edited(proposal, content) and accepted.expect(proposal.path, (proposal.view:proposal())) or nil
 end
 
 --- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
@@ -390,7 +396,7 @@ local function write(proposal, fail)
     return false
   end
   reload.expect(path, before)
-  if content ~= proposal.new_content then
+  if is_edited(proposal, content) then
     accepted.wrote(path)
   end
   server.notify('diff/accepted', { filePath = path, content = content })

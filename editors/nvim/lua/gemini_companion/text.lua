@@ -39,6 +39,12 @@ function M.has_bom(text)
   return text:sub(1, #BOM) == BOM
 end
 
+--- Returns a text without a byte order mark, and with `\n` as its only line ending.
+---@param text string
+function M.plain(text)
+  return ((M.has_bom(text) and text:sub(#BOM + 1) or text):gsub('\r\n?', '\n'))
+end
+
 --- Parses a text into the lines and options of a buffer. With `dos`, `\r\n` ends a line; with `false`, it does not.
 --- With nil, it does if it ends all lines.
 ---@param text string

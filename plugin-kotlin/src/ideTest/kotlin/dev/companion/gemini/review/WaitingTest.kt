@@ -138,7 +138,8 @@ class WaitingTest : QuestionTestCase() {
 
     fun `test what was accepted and is not written is offered back, and nothing else`() {
         for (name in listOf("written.txt", "denied.txt")) edited(name).click("Accept")
-        propose("untouched.txt", "two").click("Accept")
+        file("untouched.txt", "\uFEFFone\r\n")
+        propose("untouched.txt", "two\n").click("Accept")
         service.written(path("written.txt"))
         service.unwritten(path("untouched.txt"))
         service.unwritten(path("denied.txt"))

@@ -352,7 +352,7 @@ internal open class ProposalService protected constructor(
 
     /** Ends a proposal whose text the CLI gets. The server looks whether the CLI writes a text of the user. */
     private fun endExpecting(proposal: Proposal) {
-        if (proposal.isOtherText) expected.add(proposal)
+        if (proposal.isEdited) expected.add(proposal)
         endQuietly(proposal)
     }
 

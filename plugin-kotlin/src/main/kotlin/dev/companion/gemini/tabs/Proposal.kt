@@ -186,9 +186,6 @@ internal class Proposal(
             return if (isUnchanged) proposed.text else text
         }
 
-    /** Whether [accepted] is not the CLI's own text. */
-    val isOtherText: Boolean get() = accepted != proposed.text
-
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
     /** Whether the file already has the proposal's text. */
