@@ -131,7 +131,8 @@ pub struct HookProfile {
     pub confirms_after_hook: bool,
     /// The CLI runs [`HookEventKind::BeforeAgent`] also when it goes on after a tool, with an empty prompt.
     pub prompts_after_tool: bool,
-    /// The CLI runs [`HookEventKind::AfterAgent`] also if the user cancels the answer to a prompt.
+    /// The CLI runs [`HookEventKind::AfterAgent`] also if the user cancels the answer to a prompt. Gemini CLI
+    /// does not while it compresses its history.
     pub ends_cancelled_turns: bool,
     /// The files and settings that decide whether the CLI runs hooks.
     pub switches: HookSwitches,
