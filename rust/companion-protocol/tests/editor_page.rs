@@ -210,12 +210,13 @@ fn messages_to_the_editor() {
     let diff = || DiffPath { file_path: path() };
     let problems = |path: String, severity| DiagnosticsRequest { paths: vec![path], severity };
     let sent = |notification: Sent| to(notification.method(), &notification);
-    let command = CliCommand {
+    let command = |running, lost| CliCommand {
         session: "s".to_owned(),
         prompt: 1,
         title: "Run it".to_owned(),
         time: 1_700_000_000_000,
-        running: true,
+        running,
+        lost,
     };
     let lost = ReasonLost {
         file_path: path(),
@@ -248,7 +249,8 @@ fn messages_to_the_editor() {
         })),
         sent(Sent::CliAnswered(CliAnswered { session: "s".to_owned() })),
         sent(Sent::CliFinished(CliFinished { session: "s".to_owned(), seconds: 61 })),
-        sent(Sent::CliCommand(command)),
+        sent(Sent::CliCommand(command(true, false))),
+        sent(Sent::CliCommand(command(false, true))),
         sent(Sent::CommentsDelivered(CommentsDelivered { ids: vec!["1".to_owned()] })),
         sent(Sent::CommentRefused(refused)),
         sent(Sent::CommentsPending(CommentsPending { comments: vec![comment()] })),

@@ -43,7 +43,8 @@ pub struct CliFinished {
     pub seconds: u64,
 }
 
-/// The parameters of `cli/command`: a shell command of a CLI begins, or has ended.
+/// The parameters of `cli/command`: a shell command of a CLI begins, perhaps after a question to the user,
+/// or has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CliCommand {
     /// The CLI session, from its hooks.
@@ -56,6 +57,9 @@ pub struct CliCommand {
     pub time: u64,
     /// Whether it begins.
     pub running: bool,
+    /// Whether no hook has reported its end, as of a command that the user has denied.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 /// The parameters of `cli/changed`: all files that a CLI has changed since a prompt.

@@ -76,7 +76,11 @@ impl EditorHost for RecordingEditor {
                 notices.push(format!("lost {}: {}", of.reason, of.why));
             }
             CompanionNotification::CliCommand(of) => {
-                let words = if of.running { "command begins" } else { "command ends" };
+                let words = match (of.running, of.lost) {
+                    (true, _) => "command begins",
+                    (false, false) => "command ends",
+                    (false, true) => "command lost",
+                };
                 notices.push(words.to_owned());
             }
             CompanionNotification::CommentsPending(of) => {

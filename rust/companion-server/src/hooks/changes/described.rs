@@ -60,9 +60,9 @@ impl CliChanges {
     }
 
     /// A command of a prompt for the editor. Without the title if the prompt has left the list.
-    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool) -> CliCommand {
+    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool, lost: bool) -> CliCommand {
         let (title, time) =
             self.prompt(id).map_or((String::new(), 0), |of| (of.title.clone(), of.time));
-        CliCommand { session: id.0.to_string(), prompt: id.1, title, time, running }
+        CliCommand { session: id.0.to_string(), prompt: id.1, title, time, running, lost }
     }
 }

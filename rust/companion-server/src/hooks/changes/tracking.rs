@@ -70,7 +70,7 @@ impl Hooks {
     /// the subagents that `runs` accepts.
     fn end_calls_except(&self, cli: &str, runs: impl Fn(&str) -> bool) {
         let commands = self.changes().calls.end_all(cli, runs);
-        self.report_ended(&commands);
+        self.report_lost(&commands);
     }
 
     /// Looks at the files that a tool may change, before its call. Returns the file that it edits.
@@ -86,7 +86,7 @@ impl Hooks {
             let files = self.files_of_command(&event.session).await;
             let files = self.shared_snapshots(files).await?;
             if let Some(prompt) = self.begin_call(event, event.command, files) {
-                self.report_command(&prompt, true);
+                self.report_command(&prompt, true, false);
             }
             return None;
         }
@@ -109,7 +109,7 @@ impl Hooks {
         };
         self.report_all(shrunk);
         let (prompt, forgotten) = begun?;
-        self.report_ended(&forgotten);
+        self.report_lost(&forgotten);
         Some(prompt)
     }
 
@@ -133,7 +133,9 @@ impl Hooks {
                 (prompt, ended)
             };
             self.forget_reverts(&event.session, &undone);
-            self.report_ended(ended.as_slice());
+            if let Some(ended) = ended {
+                self.report_command(&ended.prompt, false, false);
+            }
             prompt
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
@@ -256,14 +258,15 @@ impl Hooks {
         }
     }
 
-    fn report_ended(&self, commands: &[ToolCall]) {
+    /// No hook has reported the end of these commands.
+    fn report_lost(&self, commands: &[ToolCall]) {
         for command in commands {
-            self.report_command(&command.prompt, false);
+            self.report_command(&command.prompt, false, true);
         }
     }
 
-    fn report_command(&self, prompt: &PromptId, running: bool) {
-        let command = self.changes().command_to_editor(prompt, running);
+    fn report_command(&self, prompt: &PromptId, running: bool, lost: bool) {
+        let command = self.changes().command_to_editor(prompt, running, lost);
         self.host.notify(CompanionNotification::CliCommand(command));
     }
 

@@ -24,13 +24,13 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_command_ends_for_the_editor_even_if_the_project_shares_nothing_by_then() {
+async fn the_editor_forgets_a_command_if_the_project_shares_nothing_at_its_end() {
     let scene = Scene::start().await;
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
     scene.rig.parts.context.update(|model| model.set_shared(false));
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
-    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
+    assert_eq!(scene.rig.received().notices, ["command begins", "command lost"]);
 }
 
 /// A subagent of Qwen Code may go on after the turn, and during the next one.
@@ -64,15 +64,26 @@ async fn a_command_of_a_subagent_ends_with_the_subagent() {
 }
 
 #[tokio::test]
-async fn a_command_that_was_cancelled_ends_with_its_prompt() {
+async fn the_editor_forgets_a_command_that_the_user_has_denied() {
     let scene = Scene::start().await;
+    let commands = || {
+        let mut notices = scene.rig.received().notices.clone();
+        notices.retain(|of| of.starts_with("command"));
+        notices
+    };
     scene.prompt("Run it").await;
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.prompt("Go on").await;
-    assert_eq!(scene.rig.received().notices, ["command begins", "command ends"]);
-    scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(scene.rig.received().notices.iter().filter(|of| *of == "command ends").count(), 2);
+    for (event, more) in [
+        ("BeforeAgent", json!({ "prompt": "Go on" })),
+        ("AfterAgent", json!({})),
+        ("SessionEnd", json!({})),
+    ] {
+        let seen = commands().len();
+        scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
+        let asks = json!({ "message": "Run ls?", "details": { "type": "exec" } });
+        scene.hook("Notification", asks).await;
+        scene.hook(event, more).await;
+        assert_eq!(commands()[seen..], ["command begins", "command lost"], "{event}");
+    }
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ import java.nio.file.Files
 import java.nio.file.StandardCopyOption
 
 class CommandWatchTest : ChangesTestCase() {
-    private fun report(prompt: Long, running: Boolean) =
-        service.command(core, CliCommand("s", prompt, "prompt $prompt", prompt, running))
+    private fun report(prompt: Long, running: Boolean, lost: Boolean = false) =
+        service.command(core, CliCommand("s", prompt, "prompt $prompt", prompt, running, lost))
 
     private fun begin(prompt: Long = 1) {
         report(prompt, running = true)
@@ -90,6 +90,26 @@ class CommandWatchTest : ChangesTestCase() {
         end(2)
         await("the first file") { shown(2) == listOf("first.txt CREATED") }
         assertEquals(emptyList<String>(), shown())
+    }
+
+    fun testADeniedCommandListsNoFiles() {
+        begin()
+        write("pulled.txt", "by another program")
+        report(1, running = false, lost = true)
+        begin(2)
+        write("made.txt", "one")
+        end(2)
+        await("the file of the next command") { "made.txt CREATED" in shown(2) }
+        assertEquals(emptyList<String>(), shown())
+    }
+
+    fun testADeniedCommandDoesNotEndAnother() {
+        begin()
+        write("first.txt", "one")
+        begin()
+        report(1, running = false, lost = true)
+        end()
+        awaitFiles("first.txt CREATED")
     }
 
     fun testTheFilesOfANewFolderAreListed() {

@@ -53,7 +53,11 @@ class ChangesService(private val project: Project) : Disposable {
         val now = System.currentTimeMillis()
         project.later {
             if (command.running) label(core, command.key)
-            if (command.running) commands.started(core, command, now) else commands.ended(command.key)
+            when {
+                command.running -> commands.started(core, command, now)
+                command.lost -> commands.lost(command.key)
+                else -> commands.ended(command.key)
+            }
         }
     }
 

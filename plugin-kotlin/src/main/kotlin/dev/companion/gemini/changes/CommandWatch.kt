@@ -73,6 +73,15 @@ internal class CommandWatch(
         }
     }
 
+    /**
+     * Forgets one command of the prompt. With several commands, it is not known which one: the newest, because the
+     * oldest has all files that the others can have.
+     */
+    fun lost(key: PromptKey) {
+        assertEdt()
+        running.findLast { it.command.key == key && !it.isEnding }?.let(running::remove)
+    }
+
     /** Forgets the commands of a prompt that has left the list. */
     fun forget(key: PromptKey) {
         assertEdt()

@@ -19,7 +19,7 @@ class CliChange(
     val hasLeft get() = time == 0L
 }
 
-/** A shell command of a CLI, which begins or has ended. */
+/** A shell command of a CLI, which begins, perhaps after a question to the user, or has ended. */
 class CliCommand(
     val session: String = "",
     val prompt: Long = 0,
@@ -28,6 +28,8 @@ class CliCommand(
     /** The time of the prompt, in milliseconds since 1970. */
     val time: Long = 0,
     val running: Boolean = false,
+    /** Whether no hook has reported its end, as of a command that the user has denied. */
+    val lost: Boolean = false,
 ) : EditorMessage
 
 /** Identifies a prompt of a CLI session. */
