@@ -3,10 +3,14 @@
 package dev.companion.gemini.context
 
 import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.components.impl.ComponentManagerImpl
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.VisualPosition
 import com.intellij.openapi.editor.ex.util.EditorUtil
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.testFramework.EditorTestUtil
+import com.intellij.ui.docking.DockManager
 import dev.companion.gemini.belowDialog
 import javax.swing.SwingConstants
 
@@ -104,6 +108,26 @@ class CaretTest : ContextTestCase() {
         WriteCommandAction.runWriteCommandAction(project) { background.document.insertString(0, "x") }
         settle()
         assertEmpty(core.calls)
+    }
+
+    fun `test a window of its own counts once its caret moves`() {
+        start()
+        val editor = edit(file("b.txt", "one\ntwo"))
+        show(file("a.txt"))
+        forget()
+        focusWithoutEvent(editor)
+        editor.selectionModel.setSelection(4, 7)
+        editor.caretModel.moveToOffset(5)
+        settle()
+        assertEquals(listOf("focused b.txt", "cursor b.txt 2 2", "selection b.txt 'two'"), calls)
+    }
+
+    /** Gives [editor] the focus, as today's platform does in a window of its own. */
+    private fun focusWithoutEvent(editor: Editor) {
+        val manager = object : FileEditorManagerImpl(project, DockManager.getInstance(project)) {
+            override fun getSelectedTextEditor() = editor
+        }
+        (project as ComponentManagerImpl).registerComponentInstance(FileEditorManager::class.java, manager)
     }
 
     fun `test of two splits the selected one counts`() {

@@ -169,6 +169,7 @@ class OpenFilesTest : ContextTestCase() {
         show(LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, ""))
         show(b)
         Disposer.register(testRootDisposable, EditorContext(project, core).apply { start() })
+        settle()
         assertEquals("opened b.txt", calls.first())
         assertSameElements(calls.take(3), "opened a.txt", "opened b.txt", "opened c.txt")
         assertEquals(listOf("focused b.txt", "cursor b.txt 1 2", "selection b.txt ''"), calls.drop(3))

@@ -12,6 +12,7 @@ import com.intellij.openapi.editor.event.CaretListener
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.SelectionEvent
 import com.intellij.openapi.editor.event.SelectionListener
+import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerEvent
@@ -87,19 +88,26 @@ class EditorContext(
             if (file.isInLocalFileSystem) core.send(ServerMessage.Opened(systemPath(file)))
         }
         val last = selected.find { it.isInLocalFileSystem } ?: formerFile?.takeIf(manager::isFileOpen)
-        last?.let { focused(it, manager.getSelectedEditor(it)) }
+        last?.let { focused(it, editorOf(manager.getSelectedEditor(it))) }
     }
 
-    private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
+    private fun editorOf(fileEditor: FileEditor?) = (fileEditor as? TextEditor)?.editor
+
+    private fun focused(file: VirtualFile, editor: Editor?) {
         assertEdt()
         if (!file.isInLocalFileSystem) return
-        focus = Focus(file, (fileEditor as? TextEditor)?.editor)
+        focus = Focus(file, editor)
         core.send(ServerMessage.Focused(systemPath(file)))
-        sendCaret()
+        sendCaretLater()
     }
 
+    /** Today's platform sends no event if a window of its own gets the focus, so the first caret that moves there does. */
     private fun caretOrSelectionChanged(editor: Editor) {
-        if (editor === focus?.editor) sendCaretLater()
+        if (editor === focus?.editor) {
+            sendCaretLater()
+        } else if (editor === FileEditorManager.getInstance(project).selectedTextEditor) {
+            FileDocumentManager.getInstance().getFile(editor.document)?.let { focused(it, editor) }
+        }
     }
 
     /** Any thread. The text of the selection or before the caret may change while caret and selection stay. */
@@ -167,7 +175,7 @@ class EditorContext(
         override fun selectionChanged(event: FileEditorManagerEvent) {
             val file = event.newFile ?: return
             // A delayed event may arrive after the event of a later selection.
-            if (file in event.manager.selectedFiles) focused(file, event.newEditor)
+            if (file in event.manager.selectedFiles) focused(file, editorOf(event.newEditor))
         }
     }
 
