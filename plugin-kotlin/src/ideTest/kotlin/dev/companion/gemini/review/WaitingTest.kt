@@ -46,6 +46,15 @@ class WaitingTest : QuestionTestCase() {
         assertEquals(emptyList<String>(), notices)
     }
 
+    fun `test the notification ends when the platform opens the tab again`() {
+        val view = propose("a.txt", "two")
+        view.lose()
+        assertEquals(1, notices.size)
+        myManager.openFile(view.file, true)
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(emptyList<String>(), notices)
+    }
+
     fun `test a decision about one leaves a notification that is true for the others`() {
         listOf("a.txt", "b.txt").forEach { propose(it, "two").lose() }
         val count = notified.size

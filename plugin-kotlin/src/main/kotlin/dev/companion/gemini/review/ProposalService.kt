@@ -322,6 +322,8 @@ internal open class ProposalService protected constructor(
         alerts.show(message("notification.title"), proposal.offer)
     }
 
+    override fun tabOpened() = queue.later {}
+
     /** [ClosedTabs] knows how the tab was closed. */
     override fun tabGone(file: ProposalFile, byUser: Boolean) {
         // The plugin closes the tabs of proposals that have ended.

@@ -34,6 +34,9 @@ internal interface ProposalDecisions {
     /** Shows how the file has changed since the proposal arrived. */
     fun showChange(proposal: Proposal)
 
+    /** A tab has opened, perhaps by the platform itself. */
+    fun tabOpened()
+
     /** The last tab of [file] has closed. A move to another window also closes a tab, but opens one at once. */
     fun tabGone(file: ProposalFile, byUser: Boolean)
 

@@ -75,6 +75,7 @@ internal class ProposalEditor(
         }
         file.editors += this
         showProposal()
+        file.decisions.tabOpened()
     }
 
     private fun add(viewer: DiffRequestPanel) {
