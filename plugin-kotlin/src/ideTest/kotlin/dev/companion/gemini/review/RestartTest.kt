@@ -137,6 +137,21 @@ class RestartTest : QuestionTestCase() {
         view.click("Close")
     }
 
+    fun `test a reason that no server takes is offered back`() {
+        for (follow in listOf<() -> Unit>({ startNext() }, { offEdt { service.follow(null) } })) {
+            core = RecordingCore()
+            val view = proposed("${root.name}.txt")
+            core.close()
+            service.reject(checkNotNull(view.file.proposal), "because")
+            val before = notified.size
+            follow()
+            await("the end") { !view.isOpen }
+            assertEquals(1, notified.size - before)
+            val text = "does not get your reason for ${root.name}.txt: no companion has the proposal any more."
+            assertTrue(notified.last().content, text in notified.last().content)
+        }
+    }
+
     fun `test an acceptance that waits for its CLI stays with its text until the CLI writes it`() {
         lookSoon()
         val (waiting, lost) = listOf("a.txt", "lost.txt").map(::proposed)

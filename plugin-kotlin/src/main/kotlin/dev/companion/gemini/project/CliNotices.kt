@@ -11,12 +11,10 @@ import dev.companion.gemini.CompanionBundle.shortened
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.later
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.review.Alerts
-import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliTabs
 import dev.companion.gemini.terminal.CliTerminal
 
@@ -58,15 +56,6 @@ internal class CliNotices(
         val group = Platform.notificationGroup()
         project.later { if (seconds >= MIN_SECONDS) show(session, text, text, group) else hide(session) }
     }
-
-    /** No model gets the [reason] of a rejection. The user can send it by hand. */
-    fun reasonLost(path: String, reason: String, why: String) =
-        project.later {
-            val text = message("cli.reason.lost", ShownPath.name(path), why)
-            notice(text, NotificationType.WARNING, Platform.stickyNotificationGroup())
-                .offerOnce(message("cli.reason.copy")) { copyToClipboard(reason) }
-                .notify(project)
-        }
 
     private fun hide(session: String) {
         shown.remove(session)?.notification?.expire()

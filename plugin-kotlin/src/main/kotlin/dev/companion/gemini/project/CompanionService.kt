@@ -239,7 +239,7 @@ open class CompanionService protected constructor(
             is EditorMessage.CliFinished -> notices.finished(message.session, message.seconds)
             is EditorMessage.Written -> proposals.written(message.filePath)
             is EditorMessage.Unwritten -> proposals.unwritten(message.filePath)
-            is EditorMessage.ReasonLost -> notices.reasonLost(message.filePath, message.reason, message.why)
+            is EditorMessage.ReasonLost -> proposals.reasonLost(message.filePath, message.reason, message.why)
             is EditorMessage.CommentsDelivered -> comments.delivered(message.ids)
             is EditorMessage.CommentRefused -> comments.refused(message.id, message.reason)
             is EditorMessage.CommentsPending -> comments.restored(message.comments)

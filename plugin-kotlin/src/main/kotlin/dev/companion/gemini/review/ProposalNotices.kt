@@ -13,8 +13,10 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.copyToClipboard
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offer
+import dev.companion.gemini.platform.offerOnce
 import dev.companion.gemini.tabs.Proposal
 import dev.companion.gemini.target.ShownPath
 
@@ -71,6 +73,14 @@ internal class ProposalNotices(
         return report(message(why, proposal.shownPath), message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)
         }
+    }
+
+    /** No model gets the [reason] of a rejection. The user can send it by hand. [why] is the end of a sentence. */
+    fun reasonLost(path: String, reason: String, why: String) {
+        val text = message("cli.reason.lost", ShownPath.name(path), why)
+        notice(text, NotificationType.WARNING, Platform.stickyNotificationGroup())
+            .offerOnce(message("cli.reason.copy")) { copyToClipboard(reason) }
+            .notify(project)
     }
 
     /** Lists the bulk-accepted proposals that stayed open, each with the reason. */

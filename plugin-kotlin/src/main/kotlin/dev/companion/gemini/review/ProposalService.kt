@@ -124,7 +124,11 @@ internal open class ProposalService protected constructor(
         // That server has ended as well, and the same follows for the next one.
         if (left.next?.isClosed == true) return
         left.takeOver(waiting(), ::carryOut) { keepUndelivered(it, Delivery.UNKNOWN) }
-        proposals.filter { it.core.isClosed && it.delivery == Delivery.DELIVERED }.forEach(::finish)
+        for (proposal in proposals.filter { it.core.isClosed && it.delivery == Delivery.DELIVERED }) {
+            val reason = (proposal.deferred as? UserDecision.Rejected)?.reason
+            if (reason != null) notices.reasonLost(proposal.path, reason, message("cli.reason.ended"))
+            finish(proposal)
+        }
         expected.lookWithoutServer()
     }
 
@@ -197,6 +201,10 @@ internal open class ProposalService protected constructor(
     fun written(filePath: String) = queue.later { expected.written(filePath) }
 
     fun unwritten(filePath: String) = queue.later { expected.unwritten(filePath) }
+
+    /** Any thread. */
+    fun reasonLost(filePath: String, reason: String, why: String) =
+        project.later { notices.reasonLost(filePath, reason, why) }
 
     private fun offerUnwritten(proposal: Proposal): Notification? {
         if (proposal !in proposals) return notices.offerBack(proposal, "diff.back.unwritten")
