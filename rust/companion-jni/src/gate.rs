@@ -19,14 +19,14 @@ pub(crate) enum Error {
     /// An argument violates the contract with Kotlin.
     #[error("{0}")]
     Argument(&'static str),
-    /// The editor's notification is invalid, or could not be applied.
+    /// The editor's message is invalid, or the server refuses it.
     #[error("{}", .0.message)]
     Notification(ErrorObject),
     /// A setting of the user is invalid.
     #[error("{0}")]
     Setting(#[from] WrongSetting),
     /// The server could not be started.
-    #[error("the companion could not be started: {0}")]
+    #[error("{0}")]
     Start(#[from] std::io::Error),
     /// The JVM refused. If an exception is pending, Kotlin gets that exception.
     #[error("{0}")]

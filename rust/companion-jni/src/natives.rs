@@ -131,15 +131,12 @@ fn notify<'a>(
     if !text.is_null() {
         notification = notification.with_text(utf8(env, &text)?);
     }
-    match server.apply(notification) {
-        Ok(_) => Ok(()),
-        // Without a context for such a path, the IDE works as before.
-        Err(error) if error.code == code::INVALID_PARAMS => {
-            log::warn!("ignored {method} of the IDE: {}", error.message);
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
+    if let Err(error) = server.apply(notification) {
+        // Without a context for a path, the IDE works as before. The status reports a discovery file that could
+        // not be written.
+        log::warn!("{method} of the IDE: {}", error.message);
     }
+    Ok(())
 }
 
 /// Answers a request of the editor's protocol, with JSON in UTF-8. A non-null `text` replaces the one

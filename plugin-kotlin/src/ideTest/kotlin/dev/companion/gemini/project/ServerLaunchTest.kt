@@ -13,7 +13,7 @@ class ServerLaunchTest : PlatformTestCase() {
 
     fun testWhatCanBeExpectedIsNoErrorOfTheIDE() {
         // In the platform's tests, logging an error throws it.
-        ServerLaunch.report(IllegalStateException("the companion could not be started: No space left on device"))
+        ServerLaunch.report(IllegalStateException("No space left on device"))
         assertThrows("panic") { ServerLaunch.report(RuntimeException("panic")) }
     }
 

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
+import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicBoolean
 
@@ -71,6 +72,25 @@ class FailuresTest {
             val (_, line) = window.log.until("an error in the log") { (level, _) -> level == LogLevel.ERROR }
             assertTrue(line.startsWith("panic in the companion at rust/companion-jni/src/test_entry.rs:"), line)
             assertTrue("asked" !in line, "a message may have something of a file in it: $line")
+            assertWorks(window)
+        }
+    }
+
+    @Test
+    fun `folders change although no discovery file can be written`() {
+        val place = Path.of(System.getenv("TMPDIR"), "gemini", "ide").toFile()
+        val other = Files.createDirectory(root.resolve("other")).toString()
+        Window(root).use { window ->
+            place.deleteRecursively()
+            place.writeText("a file where the folder was")
+            try {
+                assertTrue(window.core.send(ServerMessage.Folders(listOf(root.toString(), other))))
+            } finally {
+                place.delete()
+            }
+            window.log.until("a warning") { (level, line) ->
+                level == LogLevel.WARN && "Could not write the discovery file" in line
+            }
             assertWorks(window)
         }
     }
