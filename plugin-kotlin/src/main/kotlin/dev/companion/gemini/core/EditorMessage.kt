@@ -26,7 +26,7 @@ sealed interface EditorMessage {
     class ListUnsaved : Request<UnsavedPaths>()
 
     /** The number of connected CLIs has changed. */
-    class Clients(val count: Int) : EditorMessage
+    class Clients : EditorMessage
 
     /** The CLI of [session] asks its user something in its terminal; [message] is the question, in one line. */
     class CliWaiting(

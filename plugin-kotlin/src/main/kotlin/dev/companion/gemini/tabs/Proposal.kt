@@ -115,7 +115,8 @@ internal class Proposal(
 
     private var reason = proposed.diff.reason
 
-    /** Whether the CLI has received the acceptance, if there is one. */
+    /** Whether the CLI has received the acceptance, if there is one. Any thread. */
+    @Volatile
     var delivery = Delivery.DELIVERED
         private set
 
