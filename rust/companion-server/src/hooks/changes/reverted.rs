@@ -109,12 +109,8 @@ impl CliChanges {
         let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
             return false;
         };
-        let is_new = if let Some(hunk) = hunk {
-            change.revert_hunk(hunk)
-        } else {
-            change.is_reverted = true;
-            true
-        };
+        change.is_reverted = hunk.is_none();
+        let is_new = hunk.is_none_or(|hunk| change.revert_hunk(hunk));
         self.user_changed(path, before);
         is_new
     }
