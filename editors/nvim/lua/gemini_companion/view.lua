@@ -397,19 +397,30 @@ function View:discard()
   without_option_events(discard, self)
 end
 
---- Returns whether the next keys of the user are meant for the proposal. A user who has just decided it knows that
---- it closes, and otherwise types no more than an insertion.
+--- Returns whether the end of the view must wait, since the next keys of the user are meant for it, or for a float that
+--- would close with it. A user who has just decided the proposal knows that it closes, and otherwise types no more than
+--- an insertion.
 ---@param by_user? boolean
-function View:is_under_hands(by_user)
+function View:must_stay(by_user)
   if by_user then
     return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil
   end
+  return self:is_under_hands() or (self:is_current() and vim.fn.win_gettype() == 'popup')
+end
+
+--- Returns whether the next keys of the user are meant for the proposal.
+function View:is_under_hands()
   return idle.is_busy_in(self.right) or idle.is_busy_in(self.left)
 end
 
---- Deletes the view, and takes a user who is in it back to the earlier window.
-function View:discard_and_return()
-  local leaves = (self.was_current or self:is_current()) and api.nvim_win_is_valid(self.origin)
+--- Deletes the view. Takes a user who is in it, or has just decided it, back to the earlier window. Another window of
+--- its tab page stays, with the user in it.
+---@param by_user? boolean
+function View:discard_and_return(by_user)
+  local was_in_sight = self.was_current or self:is_current()
+  local current = api.nvim_get_current_buf()
+  local leaves = was_in_sight and (by_user or current == self.right or current == self.left)
+  leaves = leaves and api.nvim_win_is_valid(self.origin)
   if leaves then
     windows.go_to(self.origin)
   end
@@ -418,38 +429,34 @@ function View:discard_and_return()
   if back and self.from_terminal and vim.bo.buftype == 'terminal' then
     vim.cmd('startinsert')
   end
-  if leaves then
+  if was_in_sight then
     self.on.returned()
   end
 end
 
---- Closes the view as soon as windows may close. While the keys of the user are meant for it, it waits, since they
---- would otherwise go to another file. Passes the text typed since then to `on.late_changes`.
+--- Closes the view as soon as windows may close and it need not stay. Passes the text typed since then to
+--- `on.late_changes`.
 ---@param by_user? boolean the user has decided the proposal just now
 function View:close(by_user)
   self.closing = true
   local before = self:proposal()
-  local function try()
-    if self:is_under_hands(by_user) then
-      vim.defer_fn(try, 50)
-      return
-    end
-    idle.when_idle(function()
-      local now = self:proposal()
-      self:discard_and_return()
-      if not vim.deep_equal(now.lines, before.lines) then
-        self.on.late_changes(now)
-      end
-    end)
+  local function must_stay()
+    return self:must_stay(by_user)
   end
   vim.schedule(function()
     local window = vim.fn.win_findbuf(self.right)[1]
-    if window and self:is_under_hands(by_user) then
+    if window and must_stay() then
       -- The next proposal for the file gets the name.
       self.name = buffers.rename(self.right, 'ended' .. self.path)
       windows.set_bar(window, OVER)
     end
-    try()
+    idle.when_idle(function()
+      local now = self:proposal()
+      self:discard_and_return(by_user)
+      if not vim.deep_equal(now.lines, before.lines) then
+        self.on.late_changes(now)
+      end
+    end, nil, nil, must_stay)
   end)
 end
 
