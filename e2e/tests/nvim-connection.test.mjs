@@ -299,3 +299,19 @@ test('an option selects only one of the clients', { skip }, async (t) => {
   assert.deepEqual(locks(home), []);
   assert.equal(await neovim.lua('return vim.env.QWEN_CODE_IDE_SERVER_PORT'), null);
 });
+
+for (const [name, change] of [
+  ['setup with another workspace', `require('gemini_companion').setup({ cmd = { (...) }, workspace = { vim.g.other } })`],
+  ['the status after another result of its function', `vim.g.folder = vim.g.other vim.fn.execute('GeminiCompanion')`],
+]) {
+  test(`${name} lets a CLI there connect`, { skip }, async (t) => {
+    const options = `workspace = function() return { vim.g.folder or vim.fn.getcwd() } end`;
+    const { sandbox, neovim } = await openNeovim(t, { options });
+    const other = sandbox.folder('other');
+    await neovim.lua('vim.g.other = ...', other);
+    await neovim.lua(change, process.env.GEMINI_COMPANION);
+    const client = await IdeClient.start(sandbox, { cwd: other });
+    await until('a connection', async () => (await client.connect()).status === 'connected');
+    assert.match(await neovim.lua(`return vim.fn.execute('GeminiCompanion')`), new RegExp(`^Workspace: ${other}$`, 'm'));
+  });
+}

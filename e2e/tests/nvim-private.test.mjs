@@ -6,7 +6,7 @@ import test from 'node:test';
 
 import { UNCHANGED } from '../lib/decision.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const are = (...paths) => {
   const wanted = paths.join();
@@ -136,4 +136,31 @@ test('a second setup does not turn sharing on', { skip }, async (t) => {
   await neovim.command('GeminiCompanion share on');
   await client.openFiles(are(file));
   assert.equal(await isShared(), true);
+});
+
+test('options that count only after a restart are named, and Neovim reports those of the start', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  const setUp = (options) =>
+    neovim.lua(`require('gemini_companion').setup(vim.tbl_extend('error', { cmd = { (...) } }, select(2, ...)))`,
+      process.env.GEMINI_COMPANION, options);
+  const health = async () => {
+    await neovim.command('checkhealth gemini_companion');
+    return neovim.lua(`local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false) vim.cmd('bwipeout!') return lines`);
+  };
+  const hasIgnored = (lines) => lines.some((line) => line.includes('shares nothing about files that Git ignores'));
+  await setUp({ focus: false });
+  assert.doesNotMatch(await neovim.messages(), /restart/);
+  await setUp({ git_ignored_private: true, review: false });
+  await neovim.says(/:GeminiCompanion restart applies these options: git_ignored_private, review$/m);
+  const before = await health();
+  assert.ok(!hasIgnored(before));
+  assert.ok(before.some((line) => line.endsWith('Options that have changed since the start: git_ignored_private, review')));
+  const review = () => neovim.lua(`return vim.fn.execute('GeminiCompanion review on')`);
+  assert.doesNotMatch(await review(), /off in your setup/);
+  await neovim.command('GeminiCompanion restart');
+  await neovim.ready();
+  const after = await health();
+  assert.ok(hasIgnored(after));
+  assert.ok(!after.some((line) => line.includes('since the start')));
+  assert.match(await review(), /off in your setup/);
 });

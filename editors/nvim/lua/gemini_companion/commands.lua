@@ -29,7 +29,7 @@ local function status_lines()
   local lines = {
     ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
     ('Name in /ide status: %s'):format(server.name),
-    ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
+    ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').report(), ', ')),
   }
   local companion = require('gemini_companion.server').ask('companion/status', STATUS_TIMEOUT_MS)
   if not companion then
@@ -159,7 +159,7 @@ end
 local function review(state)
   if not switch('review', state) then
     return
-  elseif not require('gemini_companion.config').options.review then
+  elseif not require('gemini_companion.server').options().review then
     echo({ 'The review of edits is off in your setup.' })
   else
     echo({ state == 'on' and REVIEW_ON or 'You review edits when the CLI asks.' })

@@ -49,10 +49,13 @@ local function check_server()
     return
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))
-  local folders = require('gemini_companion.workspace').folders()
-  ok('Workspace: ' .. table.concat(folders, ', '))
-  if require('gemini_companion.config').options.git_ignored_private then
+  ok('Workspace: ' .. table.concat(require('gemini_companion.workspace').report(), ', '))
+  if status.options.git_ignored_private then
     info('The companion shares nothing about files that Git ignores')
+  end
+  local names = table.concat(require('gemini_companion.server').options_of_next(), ', ')
+  if names ~= '' then
+    warn('Options that have changed since the start: ' .. names, { ':GeminiCompanion restart' })
   end
   local changed = vim.tbl_filter(function(name)
     return (vim.env[name] or '') ~= status.env[name]

@@ -25,6 +25,14 @@ function M.setup(options)
   if options and options.review_all ~= nil then
     M.review(options.review_all)
   end
+  local server = require('gemini_companion.server')
+  if server.status() then
+    require('gemini_companion.workspace').report()
+    local names = table.concat(server.options_of_next(), ', ')
+    if names ~= '' then
+      log.warn(':GeminiCompanion restart applies these options: ' .. names)
+    end
+  end
 end
 
 --- Starts the companion, unless the user has disabled that or another program has started this Neovim for one text.
@@ -73,11 +81,7 @@ local function listen()
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
-    callback = vim.schedule_wrap(function()
-      if workspace.report() then
-        server.update_environment()
-      end
-    end),
+    callback = vim.schedule_wrap(workspace.report),
   })
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = group,
@@ -196,7 +200,8 @@ end
 --- Returns the state for a status line.
 ---@return GeminiCompanion.Status
 function M.status()
-  local status = require('gemini_companion.server').status() or {}
+  local server = require('gemini_companion.server')
+  local status = server.status() or {}
   local front = require('gemini_companion.context').front()
   return {
     running = status.port ~= nil and not status.stopping,
@@ -205,7 +210,7 @@ function M.status()
     proposals = #require('gemini_companion.proposals').paths(),
     private = front ~= nil and status.private ~= nil and status.private[front] ~= nil,
     share_context = config.options.share_context == true,
-    review_all = config.options.review == true and config.options.review_all == true,
+    review_all = server.options().review == true and config.options.review_all == true,
     comments = require('gemini_companion.comments').count(),
     changes = require('gemini_companion.prompts').count(),
   }

@@ -10,6 +10,8 @@ local M = {}
 local EDITOR_FAILED = -32000
 
 local ENDED = 'the companion is not ready (see :GeminiCompanion)'
+--- The options that a companion has from its start. The other ones apply at once.
+local FIXED = { 'cmd', 'clients', 'worktrees', 'git_ignored_private', 'review', 'diagnostics', 'trusted', 'log_level' }
 local OTHER_PORT = 'the CLIs lose their connection; run /ide enable in each after 20 seconds'
 
 --- The running companion.
@@ -178,7 +180,7 @@ end
 ---@param folders string[]
 function M.is_resumable(folders)
   local server = current
-  return server ~= nil and server.folders[1] == folders[1] and (config.options.review or not server.review)
+  return server ~= nil and server.folders[1] == folders[1] and (config.options.review or not server.options.review)
 end
 
 --- Ends the companion of an earlier copy of this module, which a plugin manager has replaced.
@@ -213,7 +215,7 @@ function M.start(folders, on)
     on = on,
     name = name.choose(folders),
     folders = folders,
-    review = config.options.review == true,
+    options = config.options,
     clients = 0,
     private = {},
     pending = {},
@@ -355,6 +357,20 @@ function M.update_environment()
   M.request('companion/environment', vim.empty_dict(), function(result)
     set_environment(server, result.env)
   end, function() end)
+end
+
+--- Returns the options of the companion, or those of the next one while none runs.
+---@return GeminiCompanion.Options
+function M.options()
+  return current and current.options or config.options
+end
+
+--- Returns the names of the options that only the next companion will have.
+---@return string[]
+function M.options_of_next()
+  return vim.tbl_filter(function(option)
+    return not vim.deep_equal(M.options()[option], config.options[option])
+  end, FIXED)
 end
 
 --- Returns the companion, or nil while none runs.

@@ -215,7 +215,7 @@
 ---@field pid integer
 ---@field name string as `/ide status` shows it
 ---@field folders string[] those at its start
----@field review boolean
+---@field options GeminiCompanion.Options those at its start
 ---@field port? integer nil until the companion is ready
 ---@field env? table<string, string> for terminals, nil until then
 ---@field clients integer

@@ -134,14 +134,15 @@ function M.begin()
   return reported
 end
 
---- Reports the folders if they have changed, and returns whether it did. A workspace without folders is not reported.
+--- Reports the folders if they have changed, and returns those that the companion knows. A workspace without folders is
+--- not reported.
 function M.report()
   local now = M.folders()
   if #now > 0 and not vim.deep_equal(now, reported) and server.notify('workspace/folders', { paths = now }) then
     reported = now
-    return true
+    server.update_environment()
   end
-  return false
+  return reported
 end
 
 return M
