@@ -327,8 +327,9 @@ const sessions = [
   'blank,buffers,curdir,folds,help,tabpages,winsize,winpos,terminal,localoptions,options',
 ];
 for (const options of sessions) {
+  // A session shows the names of its files. Neovim would wait for Enter after a name that is longer than the screen.
+  const init = `vim.o.sessionoptions, vim.o.columns = '${options}', 500`;
   test(`a session with sessionoptions=${options} has no proposal`, { skip }, async (t) => {
-    const init = `vim.o.sessionoptions = '${options}'`;
     const { sandbox, neovim, file } = await openProposal(t, { init });
     const session = path.join(sandbox.root, 'Session.vim');
     await neovim.command(`mksession ${session}`);
@@ -344,7 +345,6 @@ for (const options of sessions) {
   });
 
   test(`a session with sessionoptions=${options} has no comparison`, { skip }, async (t) => {
-    const init = `vim.o.sessionoptions = '${options}'`;
     const { sandbox, neovim, file } = await openEdited(t, { init });
     const session = path.join(sandbox.root, 'Session.vim');
     await run(neovim, 'diff');
