@@ -66,6 +66,23 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(reverted, /\blf\b/);
   });
 
+  test('keeps its CTRL-Z at the end in a revert, its undo and redo', async (t) => {
+    const before = 'one\r\ntwo\r\n\x1a';
+    const after = 'one\r\nTWO\r\n\x1a';
+    const { neovim, cli, file } = await open(t, { a: before });
+    await cli.prompt('go');
+    await cli.write(file.a, after);
+    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
+    await changed(neovim, 1);
+    await run(neovim, 'revert');
+    await changed(neovim, 0);
+    assert.equal(read(file.a), before);
+    await neovim.type('u:write<CR>');
+    assert.equal(read(file.a), after);
+    await neovim.type('<C-r>:write<CR>');
+    assert.equal(read(file.a), before);
+  });
+
   test('is reverted by the name of a symbolic link; undo works there as well', async (t) => {
     const { sandbox, neovim, cli } = await open(t, { other: 'other\n' });
     const file = sandbox.file('real', 'one\n');

@@ -100,6 +100,8 @@ function M.parsed(buffer)
     dos = options.fileformat == 'dos',
     bomb = options.bomb,
     eol = options.endofline,
+    -- The CTRL-Z at the end of a CRLF file. A text from bytes has it in its last line.
+    eof = options.endoffile,
     -- After `:%d`, the buffer has no line, although Neovim shows an empty one.
     empty = M.has_empty_line(buffer) and api.nvim_buf_call(buffer, vim.fn.wordcount).bytes == 0,
   }
@@ -116,6 +118,7 @@ function M.set_form(buffer, parsed)
   options.bomb = parsed.bomb
   options.fixendofline = false
   options.endofline = parsed.eol
+  options.endoffile = parsed.eof == true
   options.modifiable = modifiable
 end
 

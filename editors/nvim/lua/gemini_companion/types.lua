@@ -7,6 +7,7 @@
 ---@field dos boolean `\r\n` ends the lines
 ---@field bomb boolean the text begins with a byte order mark
 ---@field eol boolean the last line has a line ending
+---@field eof? boolean Neovim writes a CTRL-Z at the end ('endoffile')
 ---@field empty? boolean the text has no line at all, unlike one empty line
 
 --- The options of the user, see `:help gemini_companion-options`.
