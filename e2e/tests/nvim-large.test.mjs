@@ -129,3 +129,21 @@ test('the common lines at both ends of two texts cost nothing, and change no res
   assert.ok(bytes < 50_000, `${bytes} bytes`);
   assert.deepEqual(others, []);
 });
+
+test('of a block selection to the line ends only the lines that are sent are read', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  await neovim.edit(sandbox.file('a.txt', `${'x'.repeat(32)}\n`.repeat(100_000)));
+  await neovim.type('gg<C-v>G$');
+  const [lines, length] = await neovim.lua(
+    `local lines, getline = 0, vim.fn.getline
+     vim.fn.getline = function(...)
+       lines = lines + 1
+       return getline(...)
+     end
+     local text = require('gemini_companion.selection').text()
+     vim.fn.getline = getline
+     return { lines, #text }`,
+  );
+  assert.equal(length, 3 * 16384);
+  assert.equal(lines, Math.ceil(length / 33));
+});

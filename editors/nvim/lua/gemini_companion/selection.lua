@@ -17,23 +17,34 @@ local function cut(text)
   return text:sub(1, MAX_BYTES + vim.str_utf_start(text, MAX_BYTES + 1))
 end
 
---- Returns the lines of a block that `$` has extended to the end of each line. `getregion()` does not support these
---- blocks.
+--- Returns the part of a line from a display column on.
+local function line_from(number, left)
+  if vim.fn.virtcol({ number, '$' }) <= left then
+    return ''
+  end
+  local line = vim.fn.getline(number)
+  local at = vim.fn.virtcol2col(0, number, left)
+  local from, to = unpack(vim.fn.virtcol({ number, at }, true))
+  if from == left then
+    return line:sub(at)
+  end
+  -- Spaces replace the cells of a character that is only partly in the block.
+  return (' '):rep(to - left + 1) .. line:sub(at + vim.str_utf_end(line, at) + 1)
+end
+
+--- Returns the lines of a block that `$` has extended to the end of each line, at least the first `MAX_BYTES`.
+--- `getregion()` does not support these blocks.
 local function to_line_ends(first, last)
   local left = math.min(vim.fn.virtcol('v', true)[1], vim.fn.virtcol('.', true)[1])
-  return vim.tbl_map(function(number)
-    if vim.fn.virtcol({ number, '$' }) <= left then
-      return ''
+  local lines, size = {}, 0
+  for number = first, last do
+    lines[#lines + 1] = line_from(number, left)
+    size = size + #lines[#lines] + 1
+    if size > MAX_BYTES then
+      break
     end
-    local line = vim.fn.getline(number)
-    local at = vim.fn.virtcol2col(0, number, left)
-    local from, to = unpack(vim.fn.virtcol({ number, at }, true))
-    if from == left then
-      return line:sub(at)
-    end
-    -- Spaces replace the cells of a character that is only partly in the block.
-    return (' '):rep(to - left + 1) .. line:sub(at + vim.str_utf_end(line, at) + 1)
-  end, vim.fn.range(first, last))
+  end
+  return lines
 end
 
 --- Returns the selected text of the current window. It is empty in other modes, and cut to the length that the server
