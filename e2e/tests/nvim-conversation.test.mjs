@@ -188,7 +188,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
   test('is not sent if its proposal ends or changes during the question', async (t) => {
     // As plugins do that ask in a floating window.
     const init = `vim.ui.input = function(options, answer)
-      _G.prompt, _G.answer = options.prompt, answer
+      _G.prompt, _G.default, _G.answer = options.prompt, options.default, answer
     end`;
     const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
     const other = await IdeClient.connect(sandbox);
@@ -225,7 +225,13 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await third.decision, REJECTED);
     await neovim.until(`require('gemini_companion').status().proposals == 0`);
     assert.match(await answer(), ended);
-    assert.equal(await neovim.lua(`return vim.fn.histget('input')`), REASON, '<Up> at a question shows it');
+    await propose(client, b, 'fourth\n');
+    await ask(b);
+    assert.equal(await neovim.lua('return _G.default'), REASON, 'the next question offers it');
+    await answer();
+    await propose(client, b, 'fifth\n');
+    await ask(b);
+    assert.equal(await neovim.lua('return _G.default'), null, 'it is sent by now');
   });
 
   test('is not taken for the name of a file, nor the name for a reason', async (t) => {

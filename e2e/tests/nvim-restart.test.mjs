@@ -164,7 +164,10 @@ describe('after the end of a companion', { skip, concurrency: 4 }, () => {
     await nextCompanion(neovim, before);
     assert.deepEqual(await decision, REJECTED);
     assert.match(await neovim.messages(), /the CLI does not get your reason for a\.txt: the companion has ended/);
-    assert.equal(await neovim.lua(`return vim.fn.histget('input', -1)`), 'use const');
+    await propose({ sandbox, neovim }, 'b.txt', { hooks: true });
+    await neovim.press('\\c');
+    await neovim.until(`vim.fn.getcmdline() == 'use const'`);
+    await neovim.type('<C-c>');
   });
 
   test('a proposal that the user closes while no companion runs is rejected', async (t) => {

@@ -185,6 +185,7 @@ local function ask_for_reason(proposal)
     if not ok then
       log.fail(why)
     end
+    return ok
   end)
 end
 

@@ -22,6 +22,10 @@ local MESSAGES = {
 --- The message if the model can't get a reason.
 local NEVER = "the model can't get a reason: %s"
 
+--- The last reason that rejected nothing, or that no model got. The next question offers it.
+---@type string?
+local unsent
+
 M.NO_CLI = NEVER:format('no CLI waits for this proposal')
 
 --- Returns the name of a proposal's CLI for the middle of a sentence.
@@ -53,7 +57,7 @@ end
 --- Asks for the reason, and passes it to `act`. The question says when the model gets the reason. An empty answer does
 --- nothing. Shows an error if the model can't get a reason.
 ---@param proposal GeminiCompanion.Proposal
----@param act fun(reason: string)
+---@param act fun(reason: string): boolean returns whether the model will get it
 function M.ask(proposal, act)
   local arrival, why = M.arrival(proposal)
   if not arrival then
@@ -62,18 +66,24 @@ function M.ask(proposal, act)
   end
   local question = {}
   proposal.question = question
-  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli_name(proposal)) }, function(reason)
-    if not reason or vim.trim(reason) == '' then
+  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli_name(proposal)), default = unsent }, function(reason)
+    if not reason then
       return
     end
-    -- If nothing is rejected, <Up> at the next question shows it. `vim.ui.input` of a plugin has no such history.
-    vim.fn.histadd('input', vim.trim(reason))
+    reason = vim.trim(reason)
+    unsent = nil
+    if reason == '' then
+      return
+    end
     -- The CLI may have ended or replaced the proposal while the user typed.
     if proposal.decided or proposal.question ~= question then
+      unsent = reason
       log.fail('the proposal has ended, so nothing is rejected')
       return
     end
-    act(vim.trim(reason))
+    if not act(reason) then
+      unsent = reason
+    end
   end)
 end
 
@@ -84,11 +94,11 @@ function M.confirm(arrival, proposal)
   log.notify(MESSAGES[arrival]:format(cli_name(proposal), file.short(proposal.path)))
 end
 
---- Handles `diff/reasonLost`. The next question offers the reason again, in its history.
+--- Handles `diff/reasonLost`.
 function M.on_lost(params)
   local name = file.short(params.filePath)
-  vim.fn.histadd('input', params.reason)
-  log.warn(('the CLI does not get your reason for %s: %s; <Up> at a question shows it'):format(name, params.why))
+  unsent = params.reason
+  log.warn(('the CLI does not get your reason for %s: %s; the next question offers it'):format(name, params.why))
 end
 
 return M
