@@ -274,7 +274,9 @@ impl CliChanges {
         is_mixed: bool,
     ) -> Option<PromptId> {
         let FileSnapshot { path, text: after, access } = after;
-        self.calls.file_changed(&path, &before, &after);
+        // A command of another CLI may have made a change that is seen after this one.
+        let cli = is_mixed.then_some(caller.cli);
+        self.calls.file_changed(cli, &path, &before, &after);
         let is_private = access == Access::Private;
         if is_private {
             before.forget();

@@ -105,37 +105,13 @@ impl CliChanges {
     /// The user has reverted a change, or one hunk of it. Returns false if that is known already, or if the
     /// change has no such hunk.
     pub(crate) fn reverted(&mut self, id: &PromptId, path: &str, hunk: Option<&Hunk>) -> bool {
-        let before = self.listed_text(path);
         let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
             return false;
         };
         change.is_reverted = hunk.is_none();
         let is_new = hunk.is_none_or(|hunk| change.revert_hunk(hunk));
-        self.user_changed(path, before);
+        self.calls.forget_in_commands(path);
         is_new
-    }
-
-    /// The text of a file that a tool may be changing, as the last CLI left it, without the changes that the
-    /// user has reverted since.
-    fn listed_text(&self, path: &str) -> Option<FileText> {
-        if !self.calls.has_file(path) {
-            return None;
-        }
-        let mut text = None;
-        for (_, change) in self.all_changes().rev().filter(|(_, change)| *change.path == *path) {
-            if !change.is_reverted {
-                return text.or_else(|| Some(change.after.clone()));
-            }
-            text = Some(change.before.clone());
-        }
-        text
-    }
-
-    /// The user has reverted a change of a file, or has undone that. `before` is the listed text from before.
-    fn user_changed(&mut self, path: &str, before: Option<FileText>) {
-        if let (Some(before), Some(after)) = (before, self.listed_text(path)) {
-            self.calls.file_changed(path, &before, &after);
-        }
     }
 
     /// The revert of a change that the model has no notice of: whether other changes of the CLI in the file
@@ -153,7 +129,6 @@ impl CliChanges {
         path: &str,
         hunk: Option<&Hunk>,
     ) -> Option<bool> {
-        let before = self.listed_text(path);
         // The model may have got the report, and have forgotten it, or the CLI has changed the file since.
         let Some(change) = self.change(id, path) else { return Some(false) };
         if change.is_reverted {
@@ -166,7 +141,7 @@ impl CliChanges {
         }
         change.relist();
         let is_partly_reverted = change.is_partly_reverted();
-        self.user_changed(path, before);
+        self.calls.forget_in_commands(path);
         self.drop_kept(id);
         Some(is_partly_reverted)
     }

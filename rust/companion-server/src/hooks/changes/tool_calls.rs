@@ -96,17 +96,28 @@ impl ToolCalls {
         commands
     }
 
-    /// Whether a call may change the file.
-    pub(super) fn has_file(&self, path: &str) -> bool {
-        self.0.iter().flat_map(|call| &call.files).any(|file| *file.path == *path)
-    }
-
-    /// Another tool or the user has changed a file from `before` to `after`, so the calls have not.
-    pub(super) fn file_changed(&mut self, path: &str, before: &FileText, after: &FileText) {
-        for file in self.0.iter_mut().flat_map(|call| &mut call.files) {
+    /// A tool has changed a file from `before` to `after`, so the other calls have not: those of the CLI, or
+    /// without one those of all.
+    pub(super) fn file_changed(
+        &mut self,
+        cli: Option<&str>,
+        path: &str,
+        before: &FileText,
+        after: &FileText,
+    ) {
+        let calls = self.0.iter_mut().filter(|call| cli.is_none_or(|cli| call.is_of_cli(cli)));
+        for file in calls.flat_map(|call| &mut call.files) {
             if *file.path == *path && file.text == *before {
                 file.text = after.clone();
             }
+        }
+    }
+
+    /// The user has reverted a change of a file, or has undone that. So nobody knows what the running
+    /// commands do to it.
+    pub(super) fn forget_in_commands(&mut self, path: &str) {
+        for call in self.0.iter_mut().filter(|call| call.command.is_some()) {
+            call.files.retain(|file| *file.path != *path);
         }
     }
 

@@ -156,6 +156,34 @@ async fn a_revert_during_a_command_is_not_the_commands() {
 }
 
 #[tokio::test]
+async fn a_revert_during_a_command_is_not_the_commands_although_the_user_has_saved_the_file() {
+    let (scene, changed) = Scene::start_changed().await;
+    std::fs::write(scene.path(), "new, and mine").unwrap();
+    scene.command("cli", "BeforeTool", "make").await;
+    std::fs::write(scene.path(), TEXT).unwrap();
+    scene.rig.parts.hooks.changes_reverted(&scene.paths(&changed));
+    scene.command("cli", "AfterTool", "make").await;
+    assert_eq!(scene.printed().await[0]["files"][0]["mixed"], false);
+}
+
+#[tokio::test]
+async fn a_change_during_the_commands_of_two_clis_may_be_of_each() {
+    let mut scene = Scene::start().await;
+    scene.rig.parts.context.update(|model| model.opened(&scene.path(), 1));
+    for cli in ["cli", "other"] {
+        scene.process = json!({ "id": cli, "ports": [] });
+        scene.hook("BeforeAgent", json!({ "session_id": cli, "prompt": cli })).await;
+        scene.command(cli, "BeforeTool", "make").await;
+    }
+    std::fs::write(scene.path(), "new").unwrap();
+    for cli in ["other", "cli"] {
+        scene.process = json!({ "id": cli, "ports": [] });
+        scene.command(cli, "AfterTool", "make").await;
+    }
+    assert_eq!(scene.printed().await.len(), 2);
+}
+
+#[tokio::test]
 async fn the_changes_of_a_cli_are_judged_together_although_it_has_cleared_its_session() {
     for (texts, last, left) in
         [(["one", "two", "three"], TEXT, 0), (["one", "two", "one"], "one", 3)]
