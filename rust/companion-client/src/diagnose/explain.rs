@@ -203,12 +203,17 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
                 "Run eval \"$(gemini-companion env)\" and export {variable}={value}, and start {id} in \
                  the same terminal."
             );
+            let mut fixes = vec![variables];
+            if cfg!(target_os = "linux") {
+                // Docker Desktop and Seatbelt reach 127.0.0.1 of this machine.
+                fixes.push(listen(environment));
+            }
             (
                 format!(
                     "All is ready, but {name} starts in a sandbox, by {by}, and finds no companion \
                      there."
                 ),
-                vec![variables, listen(environment)],
+                fixes,
             )
         }
         Problem::ToolSandbox => {

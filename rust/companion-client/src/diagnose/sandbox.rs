@@ -23,15 +23,13 @@ pub(super) fn hiding_sandbox(environment: &Environment, settings: &Settings) -> 
     };
     let is_default = ["1", "true"].contains(&&*kind);
     let is_seatbelt = kind == "sandbox-exec" || (is_default && cfg!(target_os = "macos"));
-    let passes_token = || {
-        let token = environment.profile.variables.auth_token?;
-        environment.set("SANDBOX_FLAGS").map(|flags| flags.contains(token))
-    };
+    let token = environment.profile.variables.auth_token?;
+    let passes = |name: &str| environment.set(name).is_some_and(|value| value.contains(token));
     let knows_companion = environment.address().is_some()
         && if is_seatbelt {
             environment.is_editor_terminal()
         } else {
-            passes_token() == Some(true)
+            passes("SANDBOX_ENV") || (kind != "lxc" && passes("SANDBOX_FLAGS"))
         };
     let is_none = ["", "0", "false", "windows-native"].contains(&&*kind);
     (!is_none && !knows_companion).then_some(by)
