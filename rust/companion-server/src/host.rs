@@ -31,7 +31,8 @@ pub trait EditorHost: Send + Sync + 'static {
     ///
     /// A request fails if the editor does not answer within
     /// [`host_timeout`](companion_core::companion::Limits::host_timeout), or, for diagnostics, within
-    /// [`diagnostics_timeout`](crate::Limits::diagnostics_timeout). The server ignores a later answer.
+    /// [`diagnostics_timeout`](crate::Limits::diagnostics_timeout). A later answer is ignored, or
+    /// has the problems that count as known.
     fn request(&self, request: EditorRequest, responder: Responder);
 
     /// Receives a change of the server's state.
