@@ -302,6 +302,7 @@ test('an option selects only one of the clients', { skip }, async (t) => {
 
 for (const [name, change] of [
   ['setup with another workspace', `require('gemini_companion').setup({ cmd = { (...) }, workspace = { vim.g.other } })`],
+  ['a start after another result of its function', `vim.g.folder = vim.g.other vim.fn.execute('GeminiCompanion start')`],
   ['the status after another result of its function', `vim.g.folder = vim.g.other vim.fn.execute('GeminiCompanion')`],
 ]) {
   test(`${name} lets a CLI there connect`, { skip }, async (t) => {

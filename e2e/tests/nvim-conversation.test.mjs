@@ -232,6 +232,15 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await propose(client, b, 'fifth\n');
     await ask(b);
     assert.equal(await neovim.lua('return _G.default'), null, 'it is sent by now');
+    for (const why of ['one', 'two']) {
+      await neovim.lua(`require('gemini_companion.reason').on_lost({ filePath = '/x', reason = ..., why = '' })`, why);
+    }
+    for (const why of ['one', 'two']) {
+      await propose(client, b, `${why}\n`);
+      await ask(b);
+      assert.equal(await neovim.lua('return _G.default'), why, 'each question offers one');
+      await answer();
+    }
   });
 
   test('is not taken for the name of a file, nor the name for a reason', async (t) => {

@@ -50,6 +50,17 @@ for (const [keys, window] of [
   });
 }
 
+test('a proposal that its CLI closes says so also to a user who comes into it afterwards', { skip }, async (t) => {
+  const { neovim, client, file } = await openProposal(t);
+  await neovim.type(':split other.txt<CR>');
+  await neovim.type(':');
+  await client.closeDiff(file);
+  await neovim.type('wincmd j<CR>i');
+  await neovim.until(`vim.wo.winbar:find('ended') or vim.wo.winbar:find('closed')`);
+  await neovim.type('<Esc>');
+  await ended(neovim);
+});
+
 for (const keys of ['\\m', `:lua ${FLOAT}<CR>i`]) {
   test(`a user in a float by ${keys} over a proposal that its CLI closes types on there`, { skip }, async (t) => {
     const { neovim, client, file } = await openProposal(t, { init: FLOATING_INPUT });

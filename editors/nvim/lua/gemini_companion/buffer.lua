@@ -239,7 +239,8 @@ function M.replace(buffer, new)
   options.fileencoding = 'utf-8'
   options.modifiable = modifiable
   local number = api.nvim_buf_call(buffer, vim.fn.changenr)
-  if old.dos ~= new.dos or old.bomb ~= new.bomb or old.eol ~= new.eol then
+  local changes_end = old.eol ~= new.eol or (old.eof == true) ~= (new.eof == true)
+  if old.dos ~= new.dos or old.bomb ~= new.bomb or changes_end then
     follow_undo(buffer, number, set_form, old, new)
   end
   return number

@@ -111,6 +111,9 @@ function M.start()
   if status and status.stopping then
     after_exit = M.start
     return true
+  elseif status then
+    workspace.report()
+    return true
   end
   local folders = workspace.begin()
   if #folders == 0 then

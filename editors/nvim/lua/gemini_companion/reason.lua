@@ -22,9 +22,9 @@ local MESSAGES = {
 --- The message if the model can't get a reason.
 local NEVER = "the model can't get a reason: %s"
 
---- The last reason that rejected nothing, or that no model got. The next question offers it.
----@type string?
-local unsent
+--- The reasons that rejected nothing, or that no model got, the oldest first. Each question offers one.
+---@type string[]
+local unsent = {}
 
 M.NO_CLI = NEVER:format('no CLI waits for this proposal')
 
@@ -66,23 +66,26 @@ function M.ask(proposal, act)
   end
   local question = {}
   proposal.question = question
-  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli_name(proposal)), default = unsent }, function(reason)
+  local offered = unsent[1]
+  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli_name(proposal)), default = offered }, function(reason)
     if not reason then
       return
     end
     reason = vim.trim(reason)
-    unsent = nil
+    if unsent[1] == offered then
+      table.remove(unsent, 1)
+    end
     if reason == '' then
       return
     end
     -- The CLI may have ended or replaced the proposal while the user typed.
     if proposal.decided or proposal.question ~= question then
-      unsent = reason
+      table.insert(unsent, reason)
       log.fail('the proposal has ended, so nothing is rejected')
       return
     end
     if not act(reason) then
-      unsent = reason
+      table.insert(unsent, reason)
     end
   end)
 end
@@ -97,8 +100,8 @@ end
 --- Handles `diff/reasonLost`.
 function M.on_lost(params)
   local name = file.short(params.filePath)
-  unsent = params.reason
-  log.warn(('the CLI does not get your reason for %s: %s; the next question offers it'):format(name, params.why))
+  table.insert(unsent, params.reason)
+  log.warn(('the CLI does not get your reason for %s: %s; a later question offers it'):format(name, params.why))
 end
 
 return M

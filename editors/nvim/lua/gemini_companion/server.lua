@@ -199,13 +199,10 @@ local function end_predecessor()
   })
 end
 
---- Starts the companion, unless it is running. Returns whether it runs, and if not, the reason.
+--- Starts the companion. Returns whether it runs, and if not, the reason.
 ---@param folders string[]
 ---@param on GeminiCompanion.ServerHandler
 function M.start(folders, on)
-  if current and not current.stopping then
-    return true
-  end
   local program = config.options.cmd[1] or ''
   if vim.fn.executable(program) ~= 1 then
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)

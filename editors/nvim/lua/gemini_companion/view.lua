@@ -440,16 +440,20 @@ end
 function View:close(by_user)
   self.closing = true
   local before = self:proposal()
+  local is_over = false
   local function must_stay()
-    return self:must_stay(by_user)
-  end
-  vim.schedule(function()
-    local window = vim.fn.win_findbuf(self.right)[1]
-    if window and must_stay() then
+    local stays = self:must_stay(by_user)
+    local window = stays and not is_over and vim.fn.win_findbuf(self.right)[1]
+    if window then
+      is_over = true
       -- The next proposal for the file gets the name.
       self.name = buffers.rename(self.right, 'ended' .. self.path)
       windows.set_bar(window, OVER)
     end
+    return stays
+  end
+  vim.schedule(function()
+    must_stay()
     idle.when_idle(function()
       local now = self:proposal()
       self:discard_and_return(by_user)
