@@ -28,6 +28,15 @@ impl Change {
     }
 }
 
+/// What the hooks of a CLI show of a shell command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandState {
+    Begins,
+    HasEnded,
+    /// No hook has reported its end.
+    Lost,
+}
+
 impl CliChanges {
     /// The changes of a prompt for the editor. With the time 0 if the prompt has left the list.
     pub(crate) fn to_editor(&self, id: &PromptId) -> CliChanged {
@@ -60,9 +69,16 @@ impl CliChanges {
     }
 
     /// A command of a prompt for the editor. Without the title if the prompt has left the list.
-    pub(crate) fn command_to_editor(&self, id: &PromptId, running: bool, lost: bool) -> CliCommand {
+    pub(crate) fn command_to_editor(&self, id: &PromptId, state: CommandState) -> CliCommand {
         let (title, time) =
             self.prompt(id).map_or((String::new(), 0), |of| (of.title.clone(), of.time));
-        CliCommand { session: id.0.to_string(), prompt: id.1, title, time, running, lost }
+        CliCommand {
+            session: id.0.to_string(),
+            prompt: id.1,
+            title,
+            time,
+            running: state == CommandState::Begins,
+            lost: state == CommandState::Lost,
+        }
     }
 }

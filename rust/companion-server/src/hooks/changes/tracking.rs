@@ -14,6 +14,7 @@ use companion_protocol::editor::{
 };
 use parking_lot::{MappedMutexGuard, MutexGuard};
 
+use super::described::CommandState;
 use super::{
     Access, CliChanges, FileSnapshot, FileText, LineCounts, PromptId, ToolCall, hunks, revert,
 };
@@ -86,7 +87,7 @@ impl Hooks {
             let files = self.files_of_command(&event.session).await;
             let files = self.shared_snapshots(files).await?;
             if let Some(prompt) = self.begin_call(event, event.command, files) {
-                self.report_command(&prompt, true, false);
+                self.report_command(&prompt, CommandState::Begins);
             }
             return None;
         }
@@ -134,7 +135,7 @@ impl Hooks {
             };
             self.forget_reverts(&event.session, &undone);
             if let Some(ended) = ended {
-                self.report_command(&ended.prompt, false, false);
+                self.report_command(&ended.prompt, CommandState::HasEnded);
             }
             prompt
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
@@ -261,12 +262,12 @@ impl Hooks {
     /// No hook has reported the end of these commands.
     fn report_lost(&self, commands: &[ToolCall]) {
         for command in commands {
-            self.report_command(&command.prompt, false, true);
+            self.report_command(&command.prompt, CommandState::Lost);
         }
     }
 
-    fn report_command(&self, prompt: &PromptId, running: bool, lost: bool) {
-        let command = self.changes().command_to_editor(prompt, running, lost);
+    fn report_command(&self, prompt: &PromptId, state: CommandState) {
+        let command = self.changes().command_to_editor(prompt, state);
         self.host.notify(CompanionNotification::CliCommand(command));
     }
 
