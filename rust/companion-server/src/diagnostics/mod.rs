@@ -138,6 +138,7 @@ impl SharedDiagnostics {
         only_new: bool,
     ) -> Result<Diagnostics, String> {
         let _turn = self.asking.acquire().await;
+        self.take_late_answer();
         if self.is_overdue() {
             return Err("The editor has not answered an earlier question yet.".to_owned());
         }
@@ -154,14 +155,13 @@ impl SharedDiagnostics {
         answer.unwrap_or_else(|_| Err("The editor could not list its problems.".to_owned()))
     }
 
-    /// Whether the editor has left a question unanswered for too long, so that a further call would
-    /// wait in vain. An answer that came too late for the hook before an edit still has the problems that
-    /// its file had before.
-    fn is_overdue(&self) -> bool {
+    /// Takes an answer that came after its call had given up. If that was the hook before an edit, the answer
+    /// still has the problems that the file had before.
+    fn take_late_answer(&self) {
         let State { known, unanswered } = &mut *self.state.lock();
-        let Some(question) = unanswered else { return false };
+        let Some(question) = unanswered else { return };
         match question.answer.try_recv() {
-            Err(TryRecvError::Empty) => return question.asked.elapsed() >= ANSWER_TIMEOUT,
+            Err(TryRecvError::Empty) => return,
             Ok(Ok(found)) if !question.only_new => {
                 let DiagnosticsRequest { paths, severity } = &question.request;
                 for file in found.files.iter().filter(|file| paths.contains(&file.path)) {
@@ -171,7 +171,13 @@ impl SharedDiagnostics {
             _ => {}
         }
         *unanswered = None;
-        false
+    }
+
+    /// Whether the editor has left a question unanswered for too long, so that a further call would
+    /// wait in vain.
+    fn is_overdue(&self) -> bool {
+        let oldest = &self.state.lock().unanswered;
+        oldest.as_ref().is_some_and(|question| question.asked.elapsed() >= ANSWER_TIMEOUT)
     }
 
     /// Remembers the problems of these files. With `only_new` the report is without the known ones.
