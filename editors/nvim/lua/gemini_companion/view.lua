@@ -453,6 +453,7 @@ function View:close(by_user)
     return stays
   end
   vim.schedule(function()
+    -- Also while windows may not close: the user must see at once that it has ended.
     must_stay()
     idle.when_idle(function()
       local now = self:proposal()

@@ -330,6 +330,7 @@ internal open class ProposalService protected constructor(
         alerts.show(message("notification.title"), proposal.offer)
     }
 
+    /** After its operations, the queue calls [changed]. */
     override fun tabOpened() = queue.later {}
 
     /** [ClosedTabs] knows how the tab was closed. */
