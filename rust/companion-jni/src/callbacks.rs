@@ -1,10 +1,9 @@
-//! Calls Kotlin from one thread, in the order of the events.
+//! Calls Kotlin from one thread for each server, in the order of the events.
 //!
 //! The thread attaches itself to the JVM only during calls, because a JVM that ends waits for all
-//! attached threads. Kotlin's objects live on the thread's stack and in its queue, so they are
-//! freed when the thread ends.
+//! attached threads. Kotlin's object lives on the thread's stack, so it is freed when the thread
+//! ends.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::LazyLock;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -45,52 +44,39 @@ pub(crate) trait Calls<O> {
 }
 
 /// The queue of the thread.
-pub(crate) type Queue<O> = Sender<Message<O>>;
+pub(crate) type Queue = Sender<Message>;
 
 /// A message to the thread.
-pub(crate) enum Message<O> {
-    /// Start to call this object for that server.
-    Add(i64, O),
-    /// Stop to call the object of that server.
-    Remove(i64),
+pub(crate) enum Message {
     /// Send a request to the editor, by its number.
-    Request(i64, u64, EditorRequest),
-    Notify(i64, CompanionNotification),
+    Request(u64, EditorRequest),
+    Notify(CompanionNotification),
     Log(Level, String),
     End,
 }
 
-/// The thread that calls Kotlin.
-pub(crate) struct CallbackThread<O> {
-    queue: Queue<O>,
+/// The thread that calls Kotlin's object of one server.
+pub(crate) struct CallbackThread {
+    queue: Queue,
     ended: Receiver<()>,
     thread: JoinHandle<()>,
 }
 
-impl<O: Send + 'static> CallbackThread<O> {
-    pub(crate) fn start(ide: impl KotlinSide<Object = O>) -> io::Result<Self> {
+impl CallbackThread {
+    pub(crate) fn start<I: KotlinSide>(ide: I, object: I::Object) -> io::Result<Self> {
         let (queue, messages) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("gemini-companion-callbacks".to_owned())
             .spawn(move || {
-                run(&ide, &messages);
-                drop(messages);
+                run(&ide, object, &messages);
                 let _ = end.send(());
             })?;
         Ok(Self { queue, ended, thread })
     }
 
-    pub(crate) fn queue(&self) -> Queue<O> {
+    pub(crate) fn queue(&self) -> Queue {
         self.queue.clone()
-    }
-
-    pub(crate) fn add(&self, core: i64, callbacks: O) {
-        let _ = self.queue.send(Message::Add(core, callbacks));
-    }
-
-    pub(crate) fn remove(&self, core: i64) {
-        let _ = self.queue.send(Message::Remove(core));
     }
 
     /// Ends the thread, and waits a short time for it.
@@ -102,25 +88,23 @@ impl<O: Send + 'static> CallbackThread<O> {
     }
 }
 
-/// Handles messages until [`Message::End`].
-fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
-    let mut objects = BTreeMap::new();
-    while let Ok(first) = messages.recv() {
+/// Handles messages until [`Message::End`], and frees `object` while the thread is attached.
+fn run<I: KotlinSide>(ide: &I, object: I::Object, messages: &Receiver<Message>) {
+    let mut object = Some(object);
+    while object.is_some()
+        && let Ok(first) = messages.recv()
+    {
         let more = std::iter::from_fn(|| messages.try_recv().ok());
         let mut due = std::iter::once(first).chain(more);
-        let mut is_over = false;
         attached(ide, |calls| {
             for message in due.by_ref() {
                 if matches!(message, Message::End) {
-                    is_over = true;
-                    return objects.clear();
+                    object = None;
                 }
-                take(calls, &mut objects, message);
+                let Some(object) = &object else { return };
+                take(calls, object, message);
             }
         });
-        if is_over {
-            return;
-        }
     }
 }
 
@@ -136,12 +120,9 @@ fn attached<I: KotlinSide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Objec
     }
 }
 
-fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Message<O>) {
+fn take<O>(calls: &mut dyn Calls<O>, object: &O, message: Message) {
     match message {
-        Message::Add(core, callbacks) => drop(objects.insert(core, callbacks)),
-        Message::Remove(core) => drop(objects.remove(&core)),
-        Message::Request(core, number, request) => {
-            let Some(object) = objects.get(&core) else { return };
+        Message::Request(number, request) => {
             if let Err(error) = calls.request(object, number, request) {
                 log::error!("the IDE did not take a request: {error}");
                 if let Some(responder) = RESPONDERS.take(number) {
@@ -149,15 +130,13 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
                 }
             }
         }
-        Message::Notify(core, notification) => {
-            let Some(object) = objects.get(&core) else { return };
+        Message::Notify(notification) => {
             if let Err(error) = calls.notify(object, &notification) {
                 log::error!("the IDE did not take a notification: {error}");
             }
         }
         Message::Log(level, text) => {
-            // Log lines do not belong to a server; every object can log. A failed line is lost.
-            let Some(object) = objects.values().next() else { return };
+            // A failed line is lost.
             let _ = calls.log(object, level, text);
         }
         Message::End => {}
@@ -165,28 +144,27 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
 }
 
 /// The editor as the server sees it: queues each request for the thread.
-pub(crate) struct Listener<O> {
-    core: i64,
-    queue: Queue<O>,
+pub(crate) struct Listener {
+    queue: Queue,
 }
 
-impl<O: Send> Listener<O> {
-    pub(crate) fn new(core: i64, queue: Queue<O>) -> Self {
-        Self { core, queue }
+impl Listener {
+    pub(crate) fn new(queue: Queue) -> Self {
+        Self { queue }
     }
 
-    fn send(&self, message: Message<O>) {
+    fn send(&self, message: Message) {
         // If the thread has ended, the server stops soon, and its requests have a deadline.
         let _ = self.queue.send(message);
     }
 }
 
-impl<O: Send + 'static> EditorHost for Listener<O> {
+impl EditorHost for Listener {
     fn request(&self, request: EditorRequest, responder: Responder) {
-        self.send(Message::Request(self.core, RESPONDERS.add(responder), request));
+        self.send(Message::Request(RESPONDERS.add(responder), request));
     }
 
     fn notify(&self, notification: CompanionNotification) {
-        self.send(Message::Notify(self.core, notification));
+        self.send(Message::Notify(notification));
     }
 }

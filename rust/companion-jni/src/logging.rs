@@ -1,25 +1,27 @@
-//! Forwards log lines to the IDE's log, through the thread that calls Kotlin.
+//! Forwards log lines to the IDE's log, through a thread that calls Kotlin.
 
 use companion_protocol::ide::log_line;
-use log::{Level, LevelFilter, Log, Metadata, Record};
+use log::{LevelFilter, Log, Metadata, Record};
 use parking_lot::Mutex;
 
-type Sink = Box<dyn Fn(Level, String) + Send>;
+use crate::callbacks::{Message, Queue};
 
-static SINK: Mutex<Option<Sink>> = Mutex::new(None);
+/// The queues of the running servers, by their numbers. Lines belong to no server: the first one's
+/// object logs them.
+static QUEUES: Mutex<Vec<(i64, Queue)>> = Mutex::new(Vec::new());
 
 struct Forward;
 
-/// Starts to forward lines to `sink`.
-pub(crate) fn forward_to(sink: impl Fn(Level, String) + Send + 'static) {
-    *SINK.lock() = Some(Box::new(sink));
+/// Starts to forward lines to a server's object.
+pub(crate) fn add(core: i64, queue: Queue) {
+    QUEUES.lock().push((core, queue));
     // From the second call on, this logger is already installed.
     let _ = log::set_logger(&Forward);
 }
 
-/// Starts to drop lines.
-pub(crate) fn forward_to_nobody() {
-    *SINK.lock() = None;
+/// Ends what [`add`] began.
+pub(crate) fn remove(core: i64) {
+    QUEUES.lock().retain(|(other, _)| *other != core);
 }
 
 /// Sets the least severe level that is forwarded.
@@ -35,12 +37,13 @@ impl Log for Forward {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata())
-            && let Some(sink) = &*SINK.lock()
+            && let Some((_, queue)) = QUEUES.lock().first()
         {
             let text = record.args().to_string();
             // Only this crate logs stack traces of the JVM, which have several lines.
             let is_own = record.target().starts_with("companion_jni");
-            sink(record.level(), if is_own { text } else { log_line(&text) });
+            let line = if is_own { text } else { log_line(&text) };
+            let _ = queue.send(Message::Log(record.level(), line));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Runs all servers of a process on one thread, and waits at the end for all their threads.
+//! Runs servers on one thread, and waits at the end for all their threads.
 //!
 //! One thread is enough, because a request costs microseconds. It keeps the order of editor
 //! requests, and memory: one allocator arena, one stack. Blocking disk access runs on the [blocking

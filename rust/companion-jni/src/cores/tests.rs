@@ -76,7 +76,7 @@ impl Calls<Arc<()>> for RecordingIde {
 fn open(
     dir: &TempDir,
     settings: Settings,
-) -> impl FnOnce(&Runtime, Listener<Arc<()>>) -> std::io::Result<Server> {
+) -> impl FnOnce(&Runtime, Listener) -> std::io::Result<Server> {
     let mut config = Config::new(settings);
     config.discovery_dir = Some(dir.path().to_owned());
     move |runtime, host| Server::open(runtime, config, Arc::new(host))
@@ -98,7 +98,7 @@ fn stopped_servers_leave_nothing() {
         assert!(matches!(cores.get(one), Err(Error::NotRunning(number)) if number == one));
         assert!(cores.get(two).is_ok());
         cores.stop(two);
-        assert!(cores.shared.lock().is_none());
+        assert!(cores.running.lock().is_empty());
         assert_eq!(Arc::strong_count(&object), 1, "an object would keep the class loader");
     }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -115,7 +115,7 @@ fn a_server_that_does_not_start_leaves_nothing() {
     let settings = Settings { port, ..Settings::default() };
     let error = cores.start(Arc::clone(&object), open(&dir, settings)).unwrap_err().to_string();
     assert!(error.contains(&format!("can't listen on port {port}")), "{error}");
-    assert!(cores.shared.lock().is_none());
+    assert!(cores.running.lock().is_empty());
     assert_eq!(Arc::strong_count(&object), 1);
 }
 
@@ -127,10 +127,10 @@ fn calls_during_failed_attachment_arrive_later_in_order() {
     let cores = Cores::new(ide);
     refusals.store(3, Ordering::Relaxed);
     let core = cores.start(Arc::default(), open(&dir, Settings::default())).unwrap();
-    let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
+    let queue = cores.running.lock()[&core].threads.callbacks.queue();
     for count in 1..=3 {
         let clients = CompanionNotification::Clients(Clients { count });
-        queue.send(Message::Notify(core, clients)).unwrap();
+        queue.send(Message::Notify(clients)).unwrap();
     }
     for count in 1..=3 {
         assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("clients {count}"));
@@ -147,11 +147,11 @@ fn a_full_queue_blocks_nothing_and_loses_nothing() {
     let ide_is_busy = Arc::clone(&ide.busy);
     let cores = Cores::new(ide);
     let core = cores.start(Arc::default(), open(&dir, Settings::default())).unwrap();
-    let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
+    let queue = cores.running.lock()[&core].threads.callbacks.queue();
     let busy: MutexGuard<'_, ()> = ide_is_busy.lock();
     for request in 0..MANY {
         let close = CloseDiff { file_path: "/a".to_owned(), abandoned: false };
-        queue.send(Message::Request(core, request, EditorRequest::CloseDiff(close))).unwrap();
+        queue.send(Message::Request(request, EditorRequest::CloseDiff(close))).unwrap();
     }
     assert!(calls.try_recv().is_err());
     drop(busy);

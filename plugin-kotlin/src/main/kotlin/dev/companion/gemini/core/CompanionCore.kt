@@ -31,9 +31,9 @@ interface CompanionCore : AutoCloseable {
 val CompanionCore.status: ServerStatus get() = request(ServerMessage.Status) ?: ServerStatus()
 
 /**
- * Receives the messages of servers. They come from the thread `gemini-companion-callbacks`, in causal order, and [receive]
- * must return at once. This also holds for messages that the editor causes, such as by [ServerMessage.ChangesKept] on the
- * EDT.
+ * Receives the messages of servers. Those of one server come from one thread, `gemini-companion-callbacks`, in causal
+ * order, and [receive] must return at once. This also holds for messages that the editor causes, such as by
+ * [ServerMessage.ChangesKept] on the EDT.
  */
 fun interface EditorHost {
     fun receive(core: CompanionCore, message: EditorMessage)

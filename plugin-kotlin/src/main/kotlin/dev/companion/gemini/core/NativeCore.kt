@@ -61,7 +61,7 @@ internal object NativeCore {
 }
 
 /**
- * The calls from Rust. They come from one thread, `gemini-companion-callbacks`, in causal order.
+ * The calls from Rust for one server. They come from one thread, `gemini-companion-callbacks`, in causal order.
  *
  * Implementations return immediately and never call [NativeCore.start] or [NativeCore.stop].
  */
