@@ -44,7 +44,7 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
       [...Object.values(others).map((file) => replace(file)), write(written), replace(last)],
       'That was all.',
     ];
-    const { sandbox, editor, terminal, results, file } = await open(t, texts, steps);
+    const { sandbox, companion, editor, terminal, results, file } = await open(t, texts, steps);
     const { last, ...rejected } = file;
     const other = new HookCli(sandbox, 'another');
     await other.before(file.lf); // the same edit
@@ -67,6 +67,8 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     after.at(-1)[1] = before.at(-1)[1];
     assert.deepEqual(after, before);
     assert.equal((await other.after(file.lf)) + (await other.prompt('go')), '');
+    const methods = companion.inbox.takeAll().map(({ method }) => method);
+    assert.ok(!methods.includes('cli/waiting'), 'the editor shows what the CLI asks');
   });
 
   test('reaches the model with the next prompt where it can not at once, but not for a private file', async (t) => {

@@ -49,7 +49,7 @@ test('an editor can ask for everything that it shows about the companion', async
   assert.equal(typeof tasks, 'number');
   assert.equal(clis.length, 1);
   assert.match(clis[0].version, /^\d+\.\d+\.\d+/);
-  assert.deepEqual(clis[0], { ...clis[0], name: 'streamable-http-client', awaitsHook: true });
+  assert.deepEqual(clis[0], { ...clis[0], name: 'Gemini CLI', awaitsHook: true });
   assert.deepEqual(status, {
     port,
     listening,

@@ -209,7 +209,7 @@ test('status, log and health report the state', { skip }, async (t) => {
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
   const lines = status.trim().split('\n');
   const [connected] = lines.splice(3, 1);
-  assert.match(connected, /^Connected CLIs: 1 \(streamable-http-client \d+\.\d+\.\d+.*\)$/);
+  assert.match(connected, /^Connected CLIs: 1 \(Gemini CLI \d+\.\d+\.\d+.*\)$/);
   assert.deepEqual(lines, [
     `The companion is running: process ${pid}, port ${port}.`,
     'Name in /ide status: Neovim (project)',
@@ -228,7 +228,7 @@ test('status, log and health report the state', { skip }, async (t) => {
     /OK:? Discovery file: .*gemini-ide-server-\d+-\d+\.json/,
     new RegExp(`OK:? Workspace: ${sandbox.project}`),
     /OK:? A new :terminal has the variables/,
-    /OK:? Connected CLIs: 1 \(streamable-http-client \d/,
+    /OK:? Connected CLIs: 1 \(Gemini CLI \d/,
     /CLIs in a :terminal/,
   ]) {
     assert.match(report, line);

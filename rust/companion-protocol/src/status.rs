@@ -35,10 +35,10 @@ pub struct Status {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectedCli {
-    /// The name in its `initialize`, as one line of a log. Empty if it is unknown. Gemini CLI and Qwen
-    /// Code give the same name.
+    /// The name of a known CLI, or the one in its `initialize`, as one line of a log. Empty if it is
+    /// unknown.
     pub name: String,
-    /// The version, likewise.
+    /// The version, likewise. Qwen Code does not give it.
     pub version: String,
     /// The client is a CLI with hooks, and no hook has identified it yet. A CLI runs the first hook
     /// with its first prompt at the latest.

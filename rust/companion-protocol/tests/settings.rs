@@ -28,7 +28,7 @@ fn a_status_has_this_json() {
             in_place: true,
         }],
         clis: vec![ConnectedCli {
-            name: "streamable-http-client".to_owned(),
+            name: "Gemini CLI".to_owned(),
             version: "0.61.0".to_owned(),
             awaits_hook: true,
         }],

@@ -9,6 +9,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
     id: "gemini",
     name: "Gemini CLI",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.js`
+    client_version: None,
     empty_is_unchanged_since: Some(61), // `edit.js` and `write-file.js`, `onConfirm`
     variables: Variables {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
@@ -109,6 +110,7 @@ pub static QWEN: ClientProfile = ClientProfile {
     id: "qwen",
     name: "Qwen Code",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.ts`
+    client_version: Some("1.0.0"),
     empty_is_unchanged_since: None,
     variables: Variables {
         port: "QWEN_CODE_IDE_SERVER_PORT",

@@ -21,10 +21,12 @@ pub use clients::{GEMINI, QWEN};
 pub struct ClientProfile {
     /// For options and settings; also the name of the client's program.
     pub id: &'static str,
-    /// For people. A session does not show it, because two clients have the same `client_names`.
+    /// For people.
     pub name: &'static str,
     /// Its names in the `clientInfo` of `initialize`.
     pub client_names: &'static [&'static str],
+    /// The version there, if it is the same for all versions of the client.
+    pub client_version: Option<&'static str>,
     /// The first minor version 0.x that reads an acceptance with an empty text as "unchanged". With
     /// a text, the client discards the model's edit and overwrites the whole file with the text.
     pub empty_is_unchanged_since: Option<u32>,
@@ -327,6 +329,20 @@ pub fn with_empty_acceptance(name: &str, version: &str) -> Option<&'static Clien
     })
 }
 
+/// The name and the version of a client for the user; the version is empty if it is not known.
+///
+/// `name` and `version` come from its `clientInfo`.
+pub fn shown_name<'a>(name: &'a str, version: &'a str) -> (&'a str, &'a str) {
+    if let Some(client) = with_empty_acceptance(name, version) {
+        return (client.name, version);
+    }
+    let constant = ALL.into_iter().find(|client| client.client_version == Some(version));
+    match constant.filter(|client| client.client_names.contains(&name)) {
+        Some(client) => (client.name, ""),
+        None => (name, version),
+    }
+}
+
 /// The client and the kind of a hook event. If several clients have the name ([`names_client`]), this is
 /// the first one in [`ALL`].
 pub fn hook(event: &str) -> Option<(&'static ClientProfile, HookEventKind)> {
@@ -377,19 +393,23 @@ mod tests {
 
     #[test]
     fn clients_are_distinguished_by_name_and_version() {
-        for (name, version, replays, empty) in [
-            ("streamable-http-client", "0.61.0", true, true),
-            ("stdio-client", "0.62.0-nightly.20261125", true, true),
-            ("streamable-http-client", "1.0.0", true, false),
-            ("streamable-http-client", "0.24.4", true, false),
-            ("streamable-http-client", "", true, false),
-            ("streamable-http-client", "0", true, false),
-            ("gemini-companion", "0.61.0", false, false),
-            ("", "0.61.0", false, false),
+        let (http, stdio) = ("streamable-http-client", "stdio-client");
+        let nightly = "0.62.0-nightly.20261125";
+        for (name, version, replays, empty, shown) in [
+            (http, "0.61.0", true, true, ("Gemini CLI", "0.61.0")),
+            (stdio, nightly, true, true, ("Gemini CLI", nightly)),
+            (http, "1.0.0", true, false, ("Qwen Code", "")),
+            (http, "0.24.4", true, false, (http, "0.24.4")),
+            (http, "", true, false, (http, "")),
+            (http, "0", true, false, (http, "0")),
+            ("gemini-companion", "0.61.0", false, false, ("gemini-companion", "0.61.0")),
+            ("gemini-companion", "1.0.0", false, false, ("gemini-companion", "1.0.0")),
+            ("", "0.61.0", false, false, ("", "0.61.0")),
         ] {
             assert_eq!(replays_edits(name), replays, "{name}");
             let client = with_empty_acceptance(name, version);
             assert_eq!(client, empty.then_some(&GEMINI), "{name} {version}");
+            assert_eq!(shown_name(name, version), shown, "{name} {version}");
         }
     }
 

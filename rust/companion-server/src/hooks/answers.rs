@@ -4,15 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_core::cli::{Caller, Connected, FileBefore};
-use companion_core::companion::{Companion, Hook, Input};
+use companion_core::cli::{Caller, FileBefore};
+use companion_core::companion::{Hook, Input};
 use companion_core::conversation::Due;
 use companion_core::notes::Reason;
 use companion_core::text::Digest;
 use companion_protocol::diagnostics::Severity;
-use companion_protocol::editor::{
-    CliAnswered, CliFinished, CliWaiting, CompanionNotification, UnsavedFiles,
-};
+use companion_protocol::editor::{CliAnswered, CliFinished, CompanionNotification, UnsavedFiles};
 use companion_protocol::hook::HookEventKind;
 use companion_protocol::profile::names_client;
 use companion_protocol::tool::Tool;
@@ -20,7 +18,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::changes::FileText;
-use super::event::{HookEvent, Notice, ToolEffect};
+use super::event::{HookEvent, ToolEffect};
 use super::note_delivery::Checked;
 use super::output::HookOutput;
 use super::{Hooks, texts};
@@ -57,7 +55,7 @@ impl Hooks {
             HookEventKind::BeforeAgent => self.before_agent(&event, &caller).await,
             HookEventKind::AfterAgent => self.after_agent(&event, &caller).await,
             HookEventKind::Notification => {
-                self.notified(&event, &caller);
+                self.notified(event);
                 HookOutput::default()
             }
             HookEventKind::SessionStart => {
@@ -85,39 +83,6 @@ impl Hooks {
     pub(super) fn notify_answered(&self, session: &str) {
         let answered = CliAnswered { session: session.to_owned() };
         self.host.notify(CompanionNotification::CliAnswered(answered));
-    }
-
-    /// The CLI notifies its user, or asks something in the terminal.
-    fn notified(self: &Arc<Self>, event: &HookEvent, caller: &Caller<'_>) {
-        // A program around a single hook, such as `timeout`, is a new process each time, and ends with it.
-        let has_process = self.driver.ask(|companion| companion.clis().has_process(caller));
-        let may_be_edit = match event.notice {
-            Notice::Statement => return,
-            Notice::AsksAboutEdit | Notice::AsksAboutTool => {
-                self.driver.handle(Input::Hook(caller, Hook::BeforeTool));
-                event.notice == Notice::AsksAboutEdit
-            }
-            Notice::Asks => {
-                if event.subagent.is_none() {
-                    self.driver.handle(Input::Hook(caller, Hook::Answers));
-                }
-                true
-            }
-        };
-        // The editor shows an edit as a proposal.
-        let is_shown = |companion: &Companion| match companion.clis().connection(caller) {
-            Some(connection) => companion.diffs().count(connection) > 0,
-            None => caller.connected != Connected::No && companion.diffs().open_count() > 0,
-        };
-        if may_be_edit && self.driver.ask(is_shown) {
-            return;
-        }
-        let question = self.state.lock().turns.ask(&event.session);
-        let waiting = CliWaiting { session: event.session.clone(), message: event.message.clone() };
-        self.host.notify(CompanionNotification::CliWaiting(waiting));
-        if let Some(process) = caller.process.filter(|_| has_process) {
-            self.follow_process(&event.session, question, process);
-        }
     }
 
     async fn before_tool(&self, event: &HookEvent, caller: &Caller<'_>) -> HookOutput {

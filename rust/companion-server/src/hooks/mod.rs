@@ -8,10 +8,10 @@ mod answers;
 mod changes;
 mod comments;
 mod event;
-mod killed;
 mod note_delivery;
 mod original;
 mod output;
+mod questions;
 mod rejection;
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use companion_platform::SuspendedMark;
 use companion_protocol::hook::HookSenders;
-use companion_protocol::profile::ClientProfile;
+use companion_protocol::profile::{ClientProfile, shown_name};
 use companion_protocol::status::ConnectedCli;
 use parking_lot::Mutex;
 
@@ -110,6 +110,7 @@ impl Hooks {
         let mut clis = Vec::new();
         self.sessions.for_each_connected(|session| {
             let Client { traits, name, version } = &session.client;
+            let (name, version) = shown_name(name, version);
             clis.push(ConnectedCli {
                 name: name.to_string(),
                 version: version.to_string(),

@@ -21,8 +21,15 @@ struct TurnTime {
     session: String,
     /// `None` if it began before this companion.
     begun: Option<Instant>,
-    /// The number of the CLI's question that the user has not answered.
-    question: Option<u64>,
+    /// The CLI's question that the user has not answered.
+    question: Option<Question>,
+}
+
+#[derive(Debug)]
+struct Question {
+    number: u64,
+    /// The editor shows it.
+    is_announced: bool,
 }
 
 impl TurnTimes {
@@ -42,7 +49,7 @@ impl TurnTimes {
     /// The CLI asks its user something. Returns the number of the question.
     pub(super) fn ask(&mut self, session: &str) -> u64 {
         self.last_question += 1;
-        let question = Some(self.last_question);
+        let question = Some(Question { number: self.last_question, is_announced: false });
         if let Some(turn) = self.turns.iter_mut().find(|turn| turn.session == session) {
             turn.question = question;
         } else {
@@ -52,15 +59,28 @@ impl TurnTimes {
         self.last_question
     }
 
-    /// Whether the CLI waits for the answer to this question.
-    pub(super) fn waits_for(&self, session: &str, question: u64) -> bool {
-        let turn = self.turns.iter().find(|turn| turn.session == session);
-        turn.is_some_and(|turn| turn.question == Some(question))
+    /// The editor gets the question. Returns whether the CLI still waits for the answer to it.
+    pub(super) fn announce(&mut self, session: &str, number: u64) -> bool {
+        let mut questions = self.turns.iter_mut().filter(|turn| turn.session == session);
+        let question = questions.find_map(|turn| turn.question.as_mut());
+        let Some(question) = question.filter(|question| question.number == number) else {
+            return false;
+        };
+        question.is_announced = true;
+        true
     }
 
-    /// The CLI goes on, or has ended. Returns whether it had asked something.
+    /// Whether the CLI waits for the answer to this question.
+    pub(super) fn waits_for(&self, session: &str, number: u64) -> bool {
+        let turn = self.turns.iter().find(|turn| turn.session == session);
+        let question = turn.and_then(|turn| turn.question.as_ref());
+        question.is_some_and(|question| question.number == number)
+    }
+
+    /// The CLI goes on, or has ended. Returns whether the editor shows a question of it.
     pub(super) fn go_on(&mut self, session: &str) -> bool {
         let turn = self.turns.iter_mut().find(|turn| turn.session == session);
-        turn.is_some_and(|turn| turn.question.take().is_some())
+        let question = turn.and_then(|turn| turn.question.take());
+        question.is_some_and(|question| question.is_announced)
     }
 }

@@ -38,7 +38,7 @@ class ShapesTest {
             listening = listOf("127.0.0.1:4001", "[fd00::1]:4001"),
             notListening = listOf("can't listen on 192.0.2.1"),
             discoveryFiles = listOf(DiscoveryFile("gemini", "/tmp/file.json", inPlace = true)),
-            clis = listOf(ConnectedCli("streamable-http-client", "0.61.0", awaitsHook = true)),
+            clis = listOf(ConnectedCli("Gemini CLI", "0.61.0", awaitsHook = true)),
             openDiffs = 3,
             privateFiles = mapOf("/a.key" to "An ignore file lists it."),
         )
