@@ -86,26 +86,16 @@ pub struct Clis {
 }
 
 impl Clis {
-    /// A CLI has run a hook. Adds it, or puts it last.
-    pub(crate) fn touch(&mut self, caller: &Caller<'_>) -> &mut Cli {
+    /// Finds the CLI that has run a hook, or adds it. Puts it last, with all that the hook says of it.
+    pub(crate) fn identify(&mut self, caller: &Caller<'_>) -> &mut Cli {
         let index = match self.index_of(caller) {
             Some(index) => index,
             None => self.add(caller.session.into()),
         };
         let mut cli = self.known.remove(index).expect("it is there");
-        cli.switch_to(caller.session.into());
-        if let Some(process) = caller.process
-            && cli.process.as_deref() != Some(process)
-        {
-            // A new process goes on with the session, over a connection of its own.
-            if cli.process.is_some() {
-                cli.connection = None;
-            }
-            cli.process = Some(process.into());
-        }
-        cli.connected.clone_from(&caller.connected);
+        cli.take_names(caller);
+        let is_connected = cli.connection.is_some();
         self.known.push_back(cli);
-        let is_connected = self.last().connection.is_some();
         match &caller.connected {
             Connected::To(sessions) if sessions.len() == 1 => self.connect_last(sessions[0]),
             Connected::To(_) => {}
@@ -146,10 +136,10 @@ impl Clis {
     }
 
     fn last(&mut self) -> &mut Cli {
-        self.known.back_mut().expect("a CLI was just touched")
+        self.known.back_mut().expect("a CLI was just identified")
     }
 
-    /// The CLI that was touched last has this connection.
+    /// The last CLI has this connection.
     fn connect_last(&mut self, session: SessionId) {
         self.connect(self.known.len() - 1, session);
     }
@@ -197,9 +187,9 @@ impl Clis {
     fn has_other_connection(&self, cli: &Cli, session: SessionId) -> bool {
         let process = cli.process.as_deref();
         match &cli.connected {
-            Connected::To(_) => cli.has_other_connection(session),
+            Connected::To(_) => cli.rules_out(session),
             _ if self.bridges.is_of(process, session) => false,
-            _ => self.bridges.is_of_other(process, session) || cli.has_other_connection(session),
+            _ => self.bridges.is_of_other(process, session) || cli.rules_out(session),
         }
     }
 
@@ -221,7 +211,7 @@ impl Clis {
 
     /// A CLI has ended its session. It may begin another one.
     pub(crate) fn session_ended(&mut self, caller: &Caller<'_>) {
-        let cli = self.touch(caller);
+        let cli = self.identify(caller);
         cli.edits.clear();
         cli.has_ended = true;
     }
@@ -258,7 +248,7 @@ impl Clis {
         before: FileBefore,
         now: u64,
     ) {
-        self.touch(caller).begin(Edit::new(path.into(), before, now));
+        self.identify(caller).begin(Edit::new(path.into(), before, now));
     }
 
     /// A client has opened a diff. `connected` are the clients of its kind that are connected. Returns
@@ -381,9 +371,9 @@ impl Clis {
         session: SessionId,
         connected: impl IntoIterator<Item = SessionId>,
     ) {
-        self.touch(caller);
+        self.identify(caller);
         let mut others = self.known.iter();
-        let cli = others.next_back().expect("a CLI was just touched");
+        let cli = others.next_back().expect("a CLI was just identified");
         let is_of_other =
             |other: &Cli| other.connection == Some(session) && other.process.is_some();
         if !self.has_other_connection(cli, session)

@@ -43,7 +43,7 @@ impl Conversation {
 
     /// A CLI has begun a session. `is_new`: its model has no message yet.
     pub fn session_started(&mut self, caller: &Caller<'_>, is_new: bool) {
-        self.clis.touch(caller);
+        self.clis.identify(caller);
         if is_new {
             self.turns.session_begun(&self.owner(caller));
         }
@@ -146,7 +146,7 @@ impl Conversation {
     /// The user has sent a prompt to a CLI. Its model gets all its reasons and reverts, and all
     /// comments.
     pub fn due_before_agent(&mut self, caller: &Caller<'_>, now: u64) -> Due {
-        self.clis.touch(caller).edits.retain(Edit::is_open);
+        self.clis.identify(caller).edits.retain(Edit::is_open);
         self.notes.due(now, |_, note| match note {
             Note::Reason(reason) => self.is_for(caller, reason),
             Note::Revert(revert) => {
@@ -163,7 +163,7 @@ impl Conversation {
     /// A turn has ended with this answer of the model; `None` if the CLI does not report it. Returns the
     /// notes that the model has forgotten. They wait again.
     pub fn turn_ended(&mut self, caller: &Caller<'_>, answer: Option<Digest>) -> Vec<NoteId> {
-        self.clis.touch(caller);
+        self.clis.identify(caller);
         let forgotten = self.turns.end(&self.owner(caller), answer);
         self.notes.add_forgotten(forgotten)
     }

@@ -16,7 +16,7 @@ impl Clis {
         now: u64,
         is_shown: impl Fn(SessionId, &str) -> bool,
     ) -> Option<Edit> {
-        let edits = &mut self.touch(caller).edits;
+        let edits = &mut self.identify(caller).edits;
         let may_end = |edit: &Edit| edit.is_of(path) && !edit.is_waiting(&is_shown);
         let rejected = edits.iter().position(|edit| may_end(edit) && edit.present.is_some());
         let decided = || edits.iter().position(|edit| may_end(edit) && edit.is_open());
@@ -54,7 +54,7 @@ impl Clis {
 
     /// The user has sent a prompt to a CLI. The hooks of its earlier edits do not follow any more.
     pub(crate) fn prompt_sent(&mut self, caller: &Caller<'_>) {
-        for edit in &mut self.touch(caller).edits {
+        for edit in &mut self.identify(caller).edits {
             edit.present = None;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CliSessionId, Connected, Edit};
+use super::{Caller, CliSessionId, Connected, Edit};
 use crate::session::SessionId;
 
 /// The most earlier sessions of one CLI that are kept.
@@ -49,7 +49,7 @@ impl Cli {
     }
 
     /// Goes on with another session.
-    pub(super) fn switch_to(&mut self, session: CliSessionId) {
+    fn switch_to(&mut self, session: CliSessionId) {
         self.earlier.retain(|of| *of != session);
         if self.session != session {
             if self.earlier.len() == MAX_EARLIER {
@@ -60,8 +60,23 @@ impl Cli {
         self.has_ended = false;
     }
 
+    /// Takes the names that a hook of the CLI gives it.
+    pub(super) fn take_names(&mut self, caller: &Caller<'_>) {
+        self.switch_to(caller.session.into());
+        if let Some(process) = caller.process
+            && self.process.as_deref() != Some(process)
+        {
+            // A new process goes on with the session, over a connection of its own.
+            if self.process.is_some() {
+                self.connection = None;
+            }
+            self.process = Some(process.into());
+        }
+        self.connected.clone_from(&caller.connected);
+    }
+
     /// Whether its process is known not to have this connection.
-    pub(super) fn has_other_connection(&self, session: SessionId) -> bool {
+    pub(super) fn rules_out(&self, session: SessionId) -> bool {
         match &self.connected {
             Connected::Unknown => self.connection.is_some_and(|of| of != session),
             Connected::No => self.connection != Some(session),
