@@ -43,7 +43,7 @@ async fn propose_and_accept(rig: &Rig, session: &str) {
 }
 
 /// As a CLI does that ends.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_request_counts_whose_client_has_left_before_it_was_read() {
     let rig = Rig::start();
     let session = rig.initialize().await;
