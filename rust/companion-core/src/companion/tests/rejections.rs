@@ -14,13 +14,18 @@ impl Desk {
     fn reject_edit(&mut self, path: &str) {
         let before = FileBefore::Text(Digest::of("text"));
         self.handle(Input::Hook(&CLI, Hook::BeforeEdit(path, before)));
+        self.reject_with_reason(path, Some("text"));
+    }
+
+    /// The user rejects a proposal with a reason. The client may get `present`, the text of the file.
+    fn reject_with_reason(&mut self, path: &str, present: Option<&str>) {
         self.open(path);
         let out = self.handle(Input::RejectedWithReason(path, "no".to_owned().into()));
         let [.., Output::CheckDisk(DiskCheck::Access(diff, _))] = out[..] else {
             panic!("{out:?}")
         };
         self.handle(Input::AccessChecked(diff, None));
-        self.handle(Input::Present(diff, Some("text".to_owned().into())));
+        self.handle(Input::Present(diff, present.map(|text| text.to_owned().into())));
     }
 
     fn next_decision(&mut self, stream: u64) -> Decision {
@@ -135,11 +140,7 @@ fn a_reason_does_not_leave_with_the_edit_of_a_subagent() {
     let client = ClientTraits { replays_edits: true, ..ClientTraits::default() };
     desk.handle(Input::Connected(desk.client, client.into()));
     desk.write_after_acceptance(&CLI, "text");
-    desk.open("/a");
-    let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
-    let [.., Output::CheckDisk(DiskCheck::Access(diff, _))] = out[..] else { panic!("{out:?}") };
-    desk.handle(Input::AccessChecked(diff, None));
-    desk.handle(Input::Present(diff, None));
+    desk.reject_with_reason("/a", None);
     assert_eq!(desk.next_decision(1), Decision::Rejected);
     assert_eq!(desk.handle(Input::Hook(&CLI, Hook::ToolEnded("/a"))), []);
     let out = desk.handle(Input::Hook(&CLI, Hook::BeforeResults));
@@ -154,13 +155,7 @@ fn a_cli_that_goes_on_for_a_killed_one_gets_its_reason_with_the_next_prompt() {
         let connected = Connected::To(vec![client]);
         let cli = Caller { process: Some("1"), connected, ..CLI };
         desk.handle(Input::Hook(&cli, Hook::SessionStart { is_new: true }));
-        desk.open("/a");
-        let out = desk.handle(Input::RejectedWithReason("/a", "no".to_owned().into()));
-        let [.., Output::CheckDisk(DiskCheck::Access(diff, _))] = out[..] else {
-            panic!("{out:?}")
-        };
-        desk.handle(Input::AccessChecked(diff, None));
-        desk.handle(Input::Present(diff, None));
+        desk.reject_with_reason("/a", None);
         if is_killed {
             desk.handle(Input::StreamClosed(client, 1));
         }

@@ -179,27 +179,20 @@ fn another_client_replaces_a_diff_and_its_asker_is_notified() {
 }
 
 #[test]
-fn tools_decide_in_the_users_place() {
-    for accept in [true, false] {
+fn a_tool_gets_the_decision_also_if_it_differs_from_its_own() {
+    for (accept, accepted, outcome) in [
+        (true, Some("x"), Outcome::Accepted),
+        (false, None, Outcome::Rejected),
+        (true, None, Outcome::Rejected),
+    ] {
         let mut book = Book::new();
         book.opened(book.a);
         let (call, effects) = book.request_decision(accept);
         assert_eq!(book.describe(&effects), [if accept { "accept" } else { "reject" }]);
         assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
-        let effects = book.user_decided(accept.then_some("x"));
-        let outcome = if accept { Outcome::Accepted } else { Outcome::Rejected };
+        let effects = book.user_decided(accepted);
         assert_eq!(*answer(&effects, call), Answer::Outcome { accept, outcome });
     }
-}
-
-#[test]
-fn a_tool_gets_a_decision_that_differs_from_its_own() {
-    let mut book = Book::new();
-    book.opened(book.a);
-    let (call, _) = book.request_decision(true);
-    let effects = book.user_decided(None);
-    let rejected = Answer::Outcome { accept: true, outcome: Outcome::Rejected };
-    assert_eq!(*answer(&effects, call), rejected);
 }
 
 #[test]
@@ -219,21 +212,13 @@ fn a_tool_gets_the_decision_that_the_asker_has_not_received() {
 }
 
 #[test]
-fn a_tool_that_fails_leaves_the_diff_open() {
-    let mut book = Book::new();
-    book.opened(book.a);
-    let (call, _) = book.request_decision(true);
-    let effects = book.ledger.failed(call, "read-only");
-    assert_eq!(*answer(&effects, call), Answer::Failed("read-only".to_owned()));
-    assert_eq!(book.ledger.open_count(), 1);
-}
-
-#[test]
-fn a_tool_that_fails_leaves_others_waiting() {
+fn a_tool_that_fails_leaves_the_diff_open_and_others_waiting() {
     let mut book = Book::new();
     book.opened(book.a);
     let ((fails, _), (waits, _)) = (book.request_decision(true), book.request_decision(true));
-    book.ledger.failed(fails, "no");
+    let effects = book.ledger.failed(fails, "read-only");
+    assert_eq!(*answer(&effects, fails), Answer::Failed("read-only".to_owned()));
+    assert_eq!(book.ledger.open_count(), 1);
     let effects = book.user_decided(Some("edited"));
     let decided = Answer::Outcome { accept: true, outcome: Outcome::Accepted };
     assert_eq!(*answer(&effects, waits), decided);
