@@ -1,9 +1,7 @@
-//! Tests the JSON of messages to clients and of the discovery file, and reads messages of any form.
+//! Tests the JSON of messages to clients, and reads messages of any form.
 
 use companion_protocol::editor::EditorNotification;
-use companion_protocol::ide::{
-    self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
-};
+use companion_protocol::ide::{self, IdeContext, OpenFile, Position, WorkspaceState};
 use companion_protocol::jsonrpc::{ErrorObject, Message, Payload, parse};
 use companion_protocol::mcp::{CallToolResult, negotiate};
 use serde::Serialize;
@@ -44,33 +42,6 @@ fn to_the_client() {
         text(&CallToolResult::error("It is a directory.")),
     ];
     insta::assert_snapshot!(messages.join("\n"));
-}
-
-#[test]
-fn to_event_listeners() {
-    let messages = [
-        text(&ide::events::context_update(&context())),
-        text(&ide::events::context_update(&IdeContext::default())),
-        text(&ide::events::diff_accepted("/a", "text")),
-        text(&ide::events::diff_rejected("/a")),
-    ];
-    insta::assert_snapshot!(messages.join("\n"));
-}
-
-#[test]
-fn the_discovery_file() {
-    let file = DiscoveryFile {
-        ppid: None,
-        port: 41234,
-        workspace_path: "/work/a:/work/b".to_owned(),
-        worktrees: Vec::new(),
-        auth_token: "token".to_owned(),
-        ide_info: IdeInfo {
-            name: "intellijidea".to_owned(),
-            display_name: "IntelliJ IDEA".to_owned(),
-        },
-    };
-    insta::assert_snapshot!(text(&file));
 }
 
 /// Reads a notification from the editor.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use serde_json::json;
+use tempfile::NamedTempFile;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -73,11 +74,12 @@ async fn a_second_stream_replaces_the_first() {
 #[tokio::test]
 async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     let rig = Rig::start();
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let path = file.path().to_str().unwrap();
+    let files = (NamedTempFile::new().unwrap(), NamedTempFile::new().unwrap());
+    let (path, other) = (files.0.path().to_str().unwrap(), files.1.path().to_str().unwrap());
     let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
     let mut seen = vec![events.block().await.unwrap()];
     rig.parts.context.update(|model| {
+        model.opened(other, 6);
         model.focused(path, 7);
         let cursor = companion_protocol::ide::Position::new(2, 3).unwrap();
         model.cursor(path, cursor);
@@ -91,7 +93,9 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     rig.open(&session, "/a").await;
     rig.reject("/a");
     seen.push(events.block().await.unwrap());
-    insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
+    insta::assert_snapshot!(
+        seen.join("\n\n").replace(path, "/path/to/file").replace(other, "/other")
+    );
 }
 
 #[tokio::test]
