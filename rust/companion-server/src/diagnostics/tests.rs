@@ -123,24 +123,29 @@ async fn without_a_path_it_is_about_the_open_files_of_the_workspace() {
 }
 
 #[tokio::test]
-async fn only_new_problems() {
+async fn a_problem_is_new_if_it_was_not_there_the_last_time() {
     let x = Scene::start().await;
     let (all, new) = (json!({ "filePath": x.path("a") }), x.path("a"));
     let new = json!({ "filePath": new, "onlyNew": true });
-    assert_eq!(x.has(&new, &["one"], None).await, "a:1:2: error: one");
-    assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
-    assert_eq!(
-        x.has(&new, &["two", "one", "one"], None).await,
-        "a:1:2: error: two\na:1:2: error: one\na: 1 problem was there before."
-    );
-    assert_eq!(x.has(&new, &[], None).await, "No problems in a.");
-    assert_eq!(x.has(&all, &["one"], None).await, "a:1:2: error: one");
-    // Diagnostics that an incomplete answer omits are not forgotten.
-    assert_eq!(
-        x.has(&new, &[], Some("it is indexing")).await,
-        "a: there may be more problems: it is indexing."
-    );
-    assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
+    for (arguments, messages, incomplete, expected) in [
+        (&new, &["one"][..], None, "a:1:2: error: one"),
+        (&new, &["one"], None, "a: 1 problem was there before."),
+        (
+            &new,
+            &["two", "one", "one"],
+            None,
+            "a:1:2: error: two\na:1:2: error: one\na: 1 problem was there before.",
+        ),
+        (&new, &["two"], None, "a: 1 problem was there before."),
+        (&new, &[], None, "No problems in a."),
+        (&new, &["two"], None, "a:1:2: error: two"),
+        (&all, &["one"], None, "a:1:2: error: one"),
+        // Diagnostics that an incomplete answer omits are not forgotten.
+        (&new, &[], Some("it is indexing"), "a: there may be more problems: it is indexing."),
+        (&new, &["one"], None, "a: 1 problem was there before."),
+    ] {
+        assert_eq!(x.has(arguments, messages, incomplete).await, expected, "{messages:?}");
+    }
 }
 
 /// Some IDEs never know whether they have found all.
@@ -178,27 +183,6 @@ async fn problems_of_a_report_that_is_refused_in_the_end_stay_new() {
     assert!(failure(&refused.await).contains("the user shares nothing"));
     share(true);
     assert_eq!(x.has(&new, &["bad"], None).await, "a:1:2: error: bad");
-}
-
-#[tokio::test]
-async fn a_problem_is_new_if_it_was_not_there_the_last_time() {
-    let x = Scene::start().await;
-    let new = json!({ "filePath": x.path("a"), "onlyNew": true, "severity": "error" });
-    for (messages, expected) in [
-        (&["one"][..], "a:1:2: error: one"),
-        (&["two"], "a:1:2: error: two"),
-        (&["two"], "a: 1 problem was there before."),
-        (&[], "No problems in a."),
-        (&["two"], "a:1:2: error: two"),
-    ] {
-        assert_eq!(x.has(&new, messages, None).await, expected);
-    }
-    let new = json!({ "filePath": x.path("b"), "onlyNew": true });
-    let part = json!({ "path": x.path("b"), "diagnostics": errors(&["bad"]), "incomplete": "it is indexing" });
-    let part = json!({ "files": [part] }).to_string();
-    x.asked(&new, |responder, _| responder.complete_json(&part)).await;
-    let again = x.asked(&new, |responder, _| responder.complete_json(&part)).await;
-    assert!(!text(&again).contains("bad"), "{again}");
 }
 
 #[tokio::test]

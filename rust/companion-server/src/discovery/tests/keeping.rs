@@ -94,14 +94,6 @@ pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_file_that_is_removed_comes_back() {
-    for profile in profile::ALL {
-        let kept = Kept::start(profile);
-        kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
-    }
-}
-
-#[tokio::test]
 async fn a_file_that_is_edited_is_written_anew() {
     for profile in profile::ALL {
         let kept = Kept::start(profile);

@@ -75,17 +75,6 @@ fn the_text_before_the_first_edit_and_the_one_after_the_last_are_kept() {
 }
 
 #[test]
-fn each_prompt_has_its_own_changes() {
-    let mut changes = CliChanges::default();
-    let first = begin(&mut changes);
-    edit(&mut changes, "/a", text("one"), text("two"));
-    let second = begin(&mut changes);
-    edit(&mut changes, "/a", text("two"), text("three"));
-    assert_eq!(changes.texts(&first, "/a").unwrap().before.as_deref(), Some("one"));
-    assert_eq!(changes.texts(&second, "/a").unwrap().before.as_deref(), Some("two"));
-}
-
-#[test]
 fn an_edit_that_the_cli_takes_back_is_none() {
     let mut changes = CliChanges::default();
     let id = begin(&mut changes);

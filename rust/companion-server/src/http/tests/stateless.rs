@@ -28,8 +28,10 @@ async fn propose(rig: &Rig, meta: Value) -> Stream {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_wants_progress_learns_that_its_call_goes_on() {
+async fn a_client_learns_by_progress_or_by_comments_that_its_call_goes_on() {
     let rig = Rig::start();
+    let mut stream = propose(&rig, json!({})).await;
+    assert_eq!(stream.block().await.unwrap(), ":");
     let mut stream = propose(&rig, json!({ "progressToken": 7 })).await;
     for step in [1, 2] {
         let message = stream.any_message().await.unwrap();
@@ -48,13 +50,6 @@ async fn the_editor_gets_the_name_of_a_client_without_a_session() {
     let (name, version) = ("test".to_owned(), "1".to_owned());
     let client = ConnectedCli { name, version, awaits_hook: false };
     assert_eq!(rig.parts.hooks.connected_clis(), [client]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn another_client_gets_comments() {
-    let rig = Rig::start();
-    let mut stream = propose(&rig, json!({})).await;
-    assert_eq!(stream.block().await.unwrap(), ":");
 }
 
 #[tokio::test]
