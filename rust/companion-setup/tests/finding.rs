@@ -90,22 +90,17 @@ fn where_toolbox_is_set_to_install() {
 }
 
 #[test]
-fn a_backend_of_remote_development_is_no_ide() {
-    let mut made = Made::new(Os::Linux);
-    let dist = made.home(".cache/JetBrains/RemoteDev/dist/abc_ideaIU-2025.1");
-    let backend = Made::ide(&dist, "A", BUILD, "A1");
-    made.machine.programs.push(write(backend.join("jbr/bin/java"), ""));
-    assert_eq!(Ide::find(&made.machine), []);
-    assert_eq!(Ide::at(&made.machine, &backend), None);
-}
-
-#[test]
-fn a_flatpak_is_no_ide() {
-    let made = Made::new(Os::Linux);
-    let app = ".local/share/flatpak/app/com.jetbrains.IntelliJ-IDEA-Ultimate/current/active/files";
-    let flatpak = Made::ide(&made.home(app).join("extra/idea"), "A", BUILD, "A1");
-    assert_eq!(Ide::find(&made.machine), []);
-    assert_eq!(Ide::at(&made.machine, &flatpak), None, "also if the user names it");
+fn neither_a_backend_of_remote_development_nor_a_flatpak_is_an_ide() {
+    for folder in [
+        ".cache/JetBrains/RemoteDev/dist/abc_ideaIU-2025.1",
+        ".local/share/flatpak/app/com.jetbrains.IntelliJ-IDEA-Ultimate/current/active/files/extra/idea",
+    ] {
+        let mut made = Made::new(Os::Linux);
+        let ide = Made::ide(&made.home(folder), "A", BUILD, "A1");
+        made.machine.programs.push(write(ide.join("jbr/bin/java"), ""));
+        assert_eq!(Ide::find(&made.machine), [], "{folder}");
+        assert_eq!(Ide::at(&made.machine, &ide), None, "also if the user names it");
+    }
 }
 
 #[test]

@@ -122,16 +122,6 @@ fn a_removal_that_was_killed_between_the_folders_of_an_item_is_finished_by_the_n
 }
 
 #[test]
-fn a_folder_goes_with_the_last_item_in_it() {
-    let made = made();
-    let before = made.files();
-    made.carry_out(&made.package("1.0"));
-    Setup::remove(&made.machine, |item| item.home.is_some(), false).unwrap();
-    made.remove();
-    assert_eq!(made.files(), before);
-}
-
-#[test]
 fn a_home_folder_that_has_another_name_at_the_removal_is_the_same() {
     let mut made = made();
     std::os::unix::fs::symlink(made.home(""), made.root("link")).unwrap();
@@ -148,8 +138,9 @@ fn a_home_folder_that_has_another_name_at_the_removal_is_the_same() {
 }
 
 #[test]
-fn a_folder_behind_a_link_of_the_user_stays_though_it_is_empty() {
+fn folders_of_the_user_stay_though_they_are_empty() {
     let made = made();
+    fs::create_dir_all(made.home(".local/share")).unwrap();
     fs::create_dir(made.root("disk")).unwrap();
     fs::create_dir_all(made.home(".local/state")).unwrap();
     let link = made.home(".local/state/companion-for-gemini-cli");
@@ -173,16 +164,6 @@ fn a_relative_path_is_refused() {
 }
 
 #[test]
-fn folders_of_the_user_stay_though_they_are_empty() {
-    let made = made();
-    fs::create_dir_all(made.home(".local/state")).unwrap();
-    let before = made.files();
-    made.carry_out(&made.package("1.0"));
-    made.remove();
-    assert_eq!(made.files(), before);
-}
-
-#[test]
 fn the_only_copy_of_an_item_outlives_a_failure() {
     let made = made();
     let package = made.package("1.0");
@@ -203,8 +184,9 @@ fn the_only_copy_of_an_item_outlives_a_failure() {
 }
 
 #[test]
-fn one_item_is_removed_by_its_name() {
+fn one_item_is_removed_by_its_name_and_a_folder_goes_with_the_last_item_in_it() {
     let made = made();
+    let before = made.files();
     made.carry_out(&made.package("1.0"));
     let neovim = |item: &Installed| item.subject == "Neovim";
     let plan = Setup::remove(&made.machine, neovim, true).unwrap();
@@ -216,6 +198,8 @@ fn one_item_is_removed_by_its_name() {
     assert_eq!(rest.len(), 7);
     assert_eq!(rest[0].home, Some(made.root("opt/idea")));
     assert!(!rest.iter().any(neovim));
+    made.remove();
+    assert_eq!(made.files(), before);
 }
 
 #[test]
