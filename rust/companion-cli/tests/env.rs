@@ -4,7 +4,6 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::{Companion, assert_shows, help, program, text};
@@ -28,19 +27,6 @@ fn help_warns_of_the_token() {
     insta::assert_snapshot!("env_help", env);
     insta::assert_snapshot!("doctor_help", help("doctor"));
     insta::assert_snapshot!("changes_help", help("changes"));
-}
-
-#[test]
-fn a_shell_that_evaluates_it_has_what_the_editor_said() {
-    let companion = Companion::start("a 'b' \"c\" $HOME `id` \\ é\n文");
-    let output = companion.run(&["env"]);
-    assert_eq!(text(&output.stderr), "");
-    assert_eq!(text(&companion.run(&["env", "--format", "sh"]).stdout), text(&output.stdout));
-    for name in NAMES {
-        let script = format!("{}\nprintf %s \"${name}\"", text(&output.stdout));
-        let shell = Command::new("sh").args(["-c", &script]).output().unwrap();
-        assert_eq!(text(&shell.stdout), companion.ready["env"][name].as_str().unwrap(), "{name}");
-    }
 }
 
 #[test]
