@@ -366,13 +366,9 @@ async fn the_head_of_the_answer_does_not_wait_for_the_editor() {
 async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
     let scene = Scene::start().await;
     let is_asked = async |prompt: &str| {
-        let event = json!({
-            "session_id": "cli", "hook_event_name": "UserPromptSubmit", "prompt": prompt,
-        });
-        let body = json!({ "event": event }).to_string();
-        let reply = scene.rig.send("POST", "/hook", &[], body).await;
+        let answer = scene.send("UserPromptSubmit", json!({ "prompt": prompt })).await;
         tokio::select! {
-            _ = reply.into_body().collect() => false,
+            _ = answer => false,
             call = scene.rig.asked() => matches!(call, EditorCall::Unsaved(_)),
         }
     };
@@ -382,7 +378,7 @@ async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
 
 #[tokio::test]
 async fn the_editor_is_notified_of_a_question_and_of_the_end() {
-    let scene = Scene::start().await;
+    let mut scene = Scene::start().await;
     scene.before_agent().await;
     for kind in ["idle_prompt", "auth_success"] {
         let message = json!({ "message": "Waits", "notification_type": kind });
@@ -399,28 +395,23 @@ async fn the_editor_is_notified_of_a_question_and_of_the_end() {
 /// The hook of Gemini CLI's question may be faster than its `openDiff`.
 #[tokio::test(start_paused = true)]
 async fn the_editor_is_notified_of_a_question_about_an_edit_that_it_does_not_show() {
-    let scene = Scene::start().await;
-    let asks = async |session: &str, message: &str, cli: Value| {
-        let event = json!({
-            "session_id": session, "hook_event_name": "Notification", "message": message,
-            "details": { "type": "edit" },
-        });
-        let body = json!({ "event": event, "cli": cli }).to_string();
-        scene.rig.send("POST", "/hook", &[], body).await.into_body().collect().await.unwrap();
-    };
-    let notices = async || {
-        sleep(Duration::from_mins(1)).await;
-        scene.rig.received().notices.clone()
-    };
-    asks("cli", "Edit?", Value::Null).await;
+    let mut scene = Scene::start().await;
+    let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
+    scene.hook("Notification", question.clone()).await;
     scene.propose().await;
-    assert!(notices().await.is_empty());
-    asks("cli", "Edit?", Value::Null).await;
-    asks("other", "Edit that?", json!({ "id": "other/1", "ports": [] })).await;
-    assert_eq!(notices().await, ["Edit that?"], "the proposal is of the first CLI");
-    asks("answered at once", "Edit?", json!({ "id": "third/1", "ports": [] })).await;
-    scene.hook("AfterTool", json!({ "session_id": "answered at once" })).await;
-    assert_eq!(notices().await, ["Edit that?"]);
+    scene.hook("Notification", question.clone()).await;
+    sleep(Duration::from_mins(1)).await;
+    assert!(scene.rig.received().notices.is_empty(), "the editor shows the edit");
+    scene.process = json!({ "id": "other/1", "ports": [] });
+    let mut of_another = question;
+    of_another["session_id"] = "other".into();
+    scene.hook("Notification", of_another.clone()).await;
+    scene.hook("AfterTool", json!({ "session_id": "other" })).await;
+    sleep(Duration::from_mins(1)).await;
+    assert!(scene.rig.received().notices.is_empty(), "the user has answered at once");
+    scene.hook("Notification", of_another).await;
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(scene.rig.received().notices, ["Edit?"], "the proposal is of another CLI");
 }
 
 /// More than the core keeps.
