@@ -1,11 +1,10 @@
 //! Tests which CLI gets which note, without a process.
 
-use companion_core::cli::{Caller, Connected};
 use companion_core::notes::{CommentOutcome, Confirmation, MAX_AGE};
 use companion_core::text::Digest;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
-use crate::cast::{Cast, cli, of_process, original, texts};
+use crate::cast::{Cast, cli, connected, of_process, original, texts};
 
 #[test]
 fn each_cli_gets_its_own_reasons() {
@@ -214,29 +213,21 @@ fn a_reason_that_waits_for_too_long_is_dropped() {
 fn a_revert_reaches_the_cli_that_goes_on_for_one_that_was_killed() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
-    let of = |session, process, connection| Caller {
-        connected: Connected::To(vec![connection]),
-        ..of_process(session, process)
-    };
-    cast.conversation.session_started(&of("other", "2", b), true);
-    cast.conversation.session_started(&of("s", "1", a), true);
+    cast.conversation.session_started(&connected("other", "2", b), true);
+    cast.conversation.session_started(&connected("s", "1", a), true);
     cast.conversation.clis.gone(a);
     for session in ["s", "new"] {
-        cast.conversation.session_started(&of(session, "2", b), true);
+        cast.conversation.session_started(&connected(session, "2", b), true);
     }
     cast.conversation.reverted("s".into(), vec!["/1".into()], false, 1);
-    assert_eq!(cast.prompt(&of("new", "2", b)), ["reverted /1"]);
+    assert_eq!(cast.prompt(&connected("new", "2", b)), ["reverted /1"]);
 }
 
 #[test]
 fn a_revert_reaches_the_cli_that_has_the_session_now() {
     let mut cast = Cast::new();
-    let of = |session, process, connection| Caller {
-        connected: Connected::To(vec![connection]),
-        ..of_process(session, process)
-    };
-    let (old, cleared) = (of("s", "1", cast.a), of("new", "1", cast.a));
-    let resumed = of("s", "2", cast.b);
+    let (old, cleared) = (connected("s", "1", cast.a), connected("new", "1", cast.a));
+    let resumed = connected("s", "2", cast.b);
     for caller in [&old, &cleared, &resumed] {
         cast.conversation.session_started(caller, true);
     }

@@ -4,7 +4,7 @@ use companion_core::cli::{Caller, Connected, FileBefore};
 use companion_core::session::SessionId;
 use companion_protocol::editor::ReasonArrival::{Never, NextPrompt, Now};
 
-use crate::cast::{Cast, cli, of_process, original};
+use crate::cast::{Cast, cli, connected, of_process, original};
 
 #[test]
 fn an_edit_that_two_clis_have_begun_belongs_to_none() {
@@ -26,8 +26,8 @@ fn an_edit_that_two_clis_have_begun_belongs_to_none() {
 fn connections_of_a_process_decide_between_two_clis() {
     let mut cast = Cast::new();
     let (a, b) = (cast.a, cast.b);
-    let x = Caller { session: "x", process: Some("1"), connected: Connected::To(vec![a]) };
-    let y = Caller { session: "y", process: Some("2"), connected: Connected::To(vec![b]) };
+    let x = connected("x", "1", a);
+    let y = connected("y", "2", b);
     let stranger = Caller { session: "z", process: Some("3"), connected: Connected::No };
     cast.begin(&x, "/1");
     cast.begin(&y, "/1");
@@ -204,7 +204,7 @@ fn an_open_diff_outlives_any_number_of_edits_without_an_end() {
 fn the_word_of_a_bridge_does_not_count_against_the_connections_of_a_process() {
     let mut cast = Cast::new();
     let both @ [a, b] = [cast.a, cast.b];
-    let x = Caller { session: "x", process: Some("1"), connected: Connected::To(vec![a]) };
+    let x = connected("x", "1", a);
     cast.begin(&x, "/1");
     cast.conversation.clis.bridged(b, vec!["1".into()]);
     assert_eq!(cast.open_beside(b, "/1", &both), Never);

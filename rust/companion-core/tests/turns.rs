@@ -1,9 +1,9 @@
 //! Tests which notes wait again because a model has forgotten them, without a process.
 
-use companion_core::cli::{Caller, Connected};
+use companion_core::cli::Caller;
 use companion_core::text::Digest;
 
-use crate::cast::{Cast, cli, of_process};
+use crate::cast::{Cast, cli, connected, of_process};
 
 /// The answer of a model that was cancelled before it has said anything.
 const NO_ANSWER: &str = "[no response text]";
@@ -256,11 +256,7 @@ fn of_the_texts_of_a_comment_that_a_model_forgets_only_the_newest_waits() {
 #[test]
 fn a_denied_tool_forgets_no_note_of_another_process_with_the_same_session() {
     let mut cast = Cast::new();
-    let of = |process, connection| Caller {
-        connected: Connected::To(vec![connection]),
-        ..of_process("same", process)
-    };
-    let (x, y) = (of("1", cast.a), of("2", cast.b));
+    let (x, y) = (connected("same", "1", cast.a), connected("same", "2", cast.b));
     for cli in [&x, &y] {
         cast.prompt(cli);
         cast.end(cli, "Done.");

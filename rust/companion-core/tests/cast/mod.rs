@@ -27,6 +27,11 @@ pub(crate) fn of_process<'a>(session: &'a str, process: &'a str) -> Caller<'a> {
     Caller { session, process: Some(process), connected: Connected::Unknown }
 }
 
+/// A process with this connection.
+pub(crate) fn connected<'a>(session: &'a str, process: &'a str, to: SessionId) -> Caller<'a> {
+    Caller { session, process: Some(process), connected: Connected::To(vec![to]) }
+}
+
 pub(crate) fn original() -> Digest {
     Digest::of("text")
 }
