@@ -130,7 +130,7 @@ async fn qwen_code_goes_on_with_a_prompt_after_a_tool() {
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_list() {
     let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.share(false);
     scene.prompt("Write").await;
     scene.write("new").await;
     assert!(scene.rig.received().changes.is_empty());
@@ -141,7 +141,7 @@ async fn no_change_is_listed_if_the_user_stops_sharing_after_the_question() {
     for is_shared in [true, false] {
         let (scene, _) = Scene::start_changed().await;
         let reply = scene.rig.send("GET", "/changes", &[], "").await;
-        scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+        scene.share(is_shared);
         let list = reply.into_body().collect().await.unwrap().to_bytes();
         let list: Value = serde_json::from_slice(&list).unwrap();
         assert_eq!(list["prompts"].as_array().unwrap().len(), usize::from(is_shared));
@@ -153,18 +153,17 @@ async fn a_text_that_is_being_read_when_the_user_stops_sharing_is_not_kept() {
     for (is_shared_before, is_shared_after) in [(true, true), (false, true), (true, false)] {
         let scene = Scene::start().await;
         let hooks = &scene.rig.parts.hooks;
-        let share = |is_shared| scene.rig.parts.context.update(|model| model.set_shared(is_shared));
         let read = async |event, is_shared| {
             let reading = hooks.reading.turn().await;
             let change = async {
-                share(is_shared);
+                scene.share(is_shared);
                 drop(reading);
             };
             tokio::join!(scene.hook(event, Scene::tool("write_file")), change);
         };
         scene.prompt("Write").await;
         read("BeforeTool", is_shared_before).await;
-        share(true);
+        scene.share(true);
         std::fs::write(scene.path(), "new").unwrap();
         read("AfterTool", is_shared_after).await;
         if !is_shared_after {
@@ -180,12 +179,9 @@ async fn a_text_that_is_being_read_when_the_user_stops_sharing_is_not_kept() {
 #[tokio::test]
 async fn edits_after_a_prompt_that_was_not_shared_are_not_those_of_the_prompt_before() {
     let (scene, before) = Scene::start_changed().await;
-    let share = |is_shared| {
-        scene.rig.parts.context.update(|model| model.set_shared(is_shared));
-    };
-    share(false);
+    scene.share(false);
     scene.prompt("A secret").await;
-    share(true);
+    scene.share(true);
     scene.write("newer").await;
     let changed = scene.changed(|of| of.prompt != before.prompt).await;
     assert_eq!((changed.title.as_str(), changed.files.len()), ("", 1));

@@ -28,7 +28,7 @@ async fn the_editor_forgets_a_command_if_the_project_shares_nothing_at_its_end()
     let scene = Scene::start().await;
     scene.prompt("Run it").await;
     scene.hook("BeforeTool", json!({ "tool_name": "run_shell_command" })).await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.share(false);
     scene.hook("AfterTool", Scene::tool("run_shell_command")).await;
     assert_eq!(scene.rig.received().notices, ["command begins", "command lost"]);
 }

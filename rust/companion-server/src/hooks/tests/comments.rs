@@ -200,7 +200,7 @@ async fn a_text_that_a_model_forgets_while_nothing_is_shared_is_not_saved_again(
     scene.reject().await;
     scene.comment("1", "rename it").await;
     assert!(context(&scene.before_agent().await).contains("use const"));
-    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.share(false);
     scene.outcomes();
     scene.hook("AfterAgent", json!({ "prompt_response": "[no response text]" })).await;
     scene.rig.parts.driver.wait_until_journaled().await;

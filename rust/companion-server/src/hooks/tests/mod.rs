@@ -117,6 +117,11 @@ impl Scene {
         }
     }
 
+    /// The user shares the project, or nothing of it.
+    fn share(&self, is_shared: bool) {
+        self.rig.parts.context.update(|model| model.set_shared(is_shared));
+    }
+
     async fn before_agent(&self) -> Value {
         self.hook("BeforeAgent", json!({ "prompt": "p" })).await
     }
@@ -285,7 +290,7 @@ async fn a_rejected_edit_is_not_taken_for_made_while_its_reason_may_not_leave() 
         },
         |scene| std::fs::write(scene.dir.path().join(".aiexclude"), "a.txt").unwrap(),
         |scene| drop(scene.rig.parts.workspace.change(Vec::new())),
-        |scene| scene.rig.parts.context.update(|model| model.set_shared(false)),
+        |scene| scene.share(false),
     ];
     for hide in hide {
         let mut scene = Scene::start().await;

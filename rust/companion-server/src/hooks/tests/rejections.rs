@@ -75,7 +75,7 @@ async fn the_denial_of_an_edit_ends_with_the_next_prompt_although_nothing_is_sha
     scene.propose().await;
     scene.reject().await;
     // The user cancels the turn, so no hook follows the edit.
-    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.share(false);
     assert_eq!(scene.before_agent().await, Value::Null);
     assert_eq!(scene.after_tool(no_change()).await, Value::Null);
 }

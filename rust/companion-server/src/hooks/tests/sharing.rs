@@ -10,7 +10,7 @@ use crate::tests::EditorCall;
 #[tokio::test]
 async fn a_project_that_shares_nothing_has_no_reasons() {
     let scene = Scene::start().await;
-    scene.rig.parts.context.update(|model| model.set_shared(false));
+    scene.share(false);
     assert_eq!(scene.propose().await, Never);
     assert_eq!(scene.before_agent().await, Value::Null);
 }
@@ -22,7 +22,7 @@ async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_the_editor_lis
         let answer = scene.send("BeforeAgent", json!({ "prompt": "p" })).await;
         let list = async {
             let EditorCall::Unsaved(responder) = scene.rig.asked().await else { panic!() };
-            scene.rig.parts.context.update(|model| model.set_shared(is_shared));
+            scene.share(is_shared);
             responder.complete_json(&json!({ "paths": [scene.path()] }).to_string());
         };
         let (answer, ()) = tokio::join!(answer, list);
@@ -49,7 +49,7 @@ async fn no_unsaved_file_is_named_if_the_user_stops_sharing_while_notes_are_chec
         while !scene.rig.parts.driver.ask(|companion| companion.clis().has_process(&caller)) {
             tokio::task::yield_now().await;
         }
-        scene.rig.parts.context.update(|model| model.set_shared(false));
+        scene.share(false);
         drop(reading);
     };
     assert_eq!(tokio::join!(answer, stop).0, Value::Null);

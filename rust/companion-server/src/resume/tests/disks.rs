@@ -8,16 +8,11 @@ use companion_core::diffs::{Accepted, DiffId};
 use companion_core::record::{Left, PendingDiff, Record};
 use tempfile::TempDir;
 
-use super::{ALIVE, config, file, files, next, run};
-use crate::journal::Batch;
-use crate::resume::{Resume, Saving};
+use super::{ALIVE, claim, config, file, files, next, run, take};
+use crate::resume::Saving;
 use crate::session::{Client, SessionId};
 use crate::tests::logged;
 use companion_core::text::Text;
-
-fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
-    saving.attempt(|file| file.take(Batch { records, ..Batch::default() }))
-}
 
 fn diff(number: &str) -> DiffId {
     DiffId::parse(number).unwrap()
@@ -54,7 +49,7 @@ fn accepted_texts(left: Left) -> Vec<Option<Text>> {
 
 /// Returns the state that the next process takes over.
 fn left(dir: &TempDir) -> Left {
-    Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
+    claim(dir, &config("/a", ALIVE)).left
 }
 
 /// Makes a rewrite necessary and impossible, as a full disk does after a failed append.
@@ -131,7 +126,7 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     assert!(take(&mut saving, all_accepted(&[&long, &short])));
     assert!(take(&mut saving, vec![Record::Session(SessionId::new(), Client::default())]));
     drop(saving);
-    let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let next = claim(&dir, &config("/a", ALIVE));
     assert_eq!(next.head.token.expose(), token);
     assert_eq!(next.left.sessions.len(), 2);
     assert_eq!(accepted_texts(next.left), [None, Some(short)]);

@@ -3,31 +3,32 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use companion_core::notes::{Note, NoteId, Reason};
+use companion_core::notes::NoteId;
 use companion_core::record::{Left, Record};
-use companion_protocol::editor::CommentOnLines;
 use tempfile::TempDir;
 
-use super::{ALIVE, DEAD, begin_with_peers, config, files};
+use super::{ALIVE, DEAD, begin_with_peers, claim, comment, config, files, reason, take};
 use crate::clock::now_ms;
 use crate::config::Config;
-use crate::journal::Batch;
-use crate::resume::{Address, Peers, Resume, Saving, Sight};
+use crate::resume::{Address, Peers, Saving, Sight};
 use crate::session::{Client, SessionId};
 use crate::tests::logged;
 
-/// Starts a process of an editor. Dropping the returned value kills it.
-fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Saving, Peers) {
+fn config_of(editor: &str) -> Config {
     let mut config = config("/a", DEAD);
     editor.clone_into(&mut config.settings.ide_name);
+    config
+}
+
+/// Starts a process of an editor. Dropping the returned value kills it.
+fn start(dir: &TempDir, editor: &str, change: impl FnOnce(&mut Config)) -> (Saving, Peers) {
+    let mut config = config_of(editor);
     change(&mut config);
-    let last = Resume::try_claim(Some(dir.path().to_owned()), &config).unwrap();
-    begin_with_peers(last, 4001)
+    begin_with_peers(claim(dir, &config), 4001)
 }
 
 fn connect(saving: &mut Saving) {
-    let records = vec![Record::Session(SessionId::new(), Client::default())];
-    assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+    assert!(take(saving, vec![Record::Session(SessionId::new(), Client::default())]));
 }
 
 #[test]
@@ -127,21 +128,13 @@ fn a_file_is_not_read_again_while_its_editor_may_start_its_companion() {
 fn after_an_interrupted_takeover_only_one_companion_has_the_notes() {
     for is_taker_first in [true, false] {
         let dir = TempDir::new().unwrap();
-        let claim = |editor: &str| {
-            let mut config = config("/a", DEAD);
-            editor.clone_into(&mut config.settings.ide_name);
-            Resume::try_claim(Some(dir.path().to_owned()), &config).unwrap()
-        };
+        let claim = |editor: &str| claim(&dir, &config_of(editor));
         let begin = |editor: &str, adopted: Vec<Address>| {
             let mut last = claim(editor);
             last.head.adopted = adopted;
             let token = last.head.token.clone();
             let (mut saving, _) = begin_with_peers(last, 4001);
-            let (cli, path, text) = ("cli".into(), "/a".into(), "no".to_owned().into());
-            let since = now_ms();
-            let note = Note::Reason(Reason { cli, process: None, path, text, since });
-            let records = vec![Record::Note(NoteId(1), note)];
-            assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+            assert!(take(&mut saving, vec![Record::Note(NoteId(1), reason(now_ms()))]));
             Address { port: 4001, token }
         };
         let first = begin("first", Vec::new());
@@ -159,16 +152,9 @@ fn after_an_interrupted_takeover_only_one_companion_has_the_notes() {
 
 #[test]
 fn notes_that_were_saved_before_their_old_file_was_removed_are_taken_once() {
-    let comment = |id: &str, text: &str| {
-        let (id, text) = (id.into(), text.into());
-        let (path, content) = ("/a".into(), "".into());
-        Note::Comment(CommentOnLines { id, path, line: 1, end_line: 1, content, text })
-    };
-    let (cli, path, text) = ("cli".into(), "/a".into(), "no".to_owned().into());
-    let reason = Note::Reason(Reason { cli, process: None, path, text, since: 1 });
     let mut left = Left::default();
     let mut other = Left::default();
-    for (number, note) in [reason, comment("1", "one")].into_iter().enumerate() {
+    for (number, note) in [reason(1), comment("1", "one")].into_iter().enumerate() {
         left.apply(Record::Note(NoteId(number as u64), note.clone()));
         other.apply(Record::Note(NoteId(number as u64 + 7), note));
     }

@@ -7,17 +7,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use companion_core::notes::{Note, NoteId};
+use companion_core::notes::NoteId;
 use companion_core::record::Record;
-use companion_protocol::editor::CommentOnLines;
 use companion_protocol::settings::ListenAddress;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{ALIVE, DEAD, begin, config, file, files, next, run};
-use crate::journal::Batch;
+use super::{ALIVE, DEAD, begin, claim, comment, config, file, files, next, run, take};
 use crate::net::listen::Listeners;
-use crate::resume::{Resume, lines};
+use crate::resume::lines;
 use crate::runtime::Runtime;
 use crate::session::{Client, ClientTraits, SessionId};
 use crate::tests::logged;
@@ -81,7 +79,7 @@ fn processes_side_by_side_have_nothing_in_common() {
 #[test]
 fn processes_that_start_at_the_same_time_do_not_meet() {
     let dir = TempDir::new().unwrap();
-    let claim = |pid| Resume::try_claim(Some(dir.path().to_owned()), &config("/a", pid)).unwrap();
+    let claim = |pid| claim(&dir, &config("/a", pid));
     let claims = [claim(ALIVE), claim(std::process::id()), claim(DEAD)];
     let tokens = claims.map(|claim| begin(claim, 4001).0);
     assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
@@ -169,12 +167,12 @@ fn a_line_that_was_not_finished_counts_for_nothing() {
         Record::Session(SessionId::new(), Client::default()),
         Record::Session(SessionId::new(), Client::default()),
     ];
-    assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+    assert!(take(&mut saving, records));
     drop(saving);
     let whole = fs::read(file(&dir)).unwrap();
     for missing in [1, 2, 20] {
         fs::write(file(&dir), &whole[..whole.len() - missing]).unwrap();
-        let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+        let last = claim(&dir, &config("/a", ALIVE));
         assert_eq!((last.head.token.expose(), last.left.sessions.len()), (token.as_str(), 1));
     }
 }
@@ -193,10 +191,10 @@ fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
     });
     for (session, client) in sessions.clone() {
         let records = vec![Record::Session(session, client)];
-        assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+        assert!(take(&mut saving, records));
     }
     drop(saving);
-    let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let last = claim(&dir, &config("/a", ALIVE));
     assert_eq!(last.left.sessions, sessions.into());
 }
 
@@ -225,7 +223,7 @@ fn bind(dir: &TempDir, wanted: u16) -> (io::Result<u16>, String) {
 
 /// Listens on `more` addresses, too.
 fn bind_with(dir: &TempDir, wanted: u16, more: &[ListenAddress]) -> (io::Result<u16>, String) {
-    let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let last = claim(&dir, &config("/a", ALIVE));
     let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, more);
     (listeners.map(|listeners| port(&listeners)), last.unwrap().head.token.expose().to_owned())
 }
@@ -344,29 +342,17 @@ fn the_notes_of_a_damaged_file_or_another_version_are_kept() {
     for damage in damages {
         let dir = TempDir::new().unwrap();
         let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-        let records = vec![Record::Note(NoteId(3), comment())];
-        assert!(saving.attempt(|file| file.take(Batch { records, ..Batch::default() })));
+        let records = vec![Record::Note(NoteId(3), comment("1", "why?"))];
+        assert!(take(&mut saving, records));
         drop(saving);
         let text = fs::read_to_string(file(&dir)).unwrap();
         assert_ne!(damage(&text), text);
         fs::write(file(&dir), damage(&text)).unwrap();
         // The first start may fail after it has taken the file.
         for _ in 0..2 {
-            let last =
-                Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+            let last = claim(&dir, &config("/a", ALIVE));
             assert_ne!(last.head.token.expose(), token);
-            assert_eq!(last.left.notes.values().collect::<Vec<_>>(), [&comment()]);
+            assert_eq!(last.left.notes.values().collect::<Vec<_>>(), [&comment("1", "why?")]);
         }
     }
-}
-
-fn comment() -> Note {
-    Note::Comment(CommentOnLines {
-        id: "1".into(),
-        path: "/a/b".into(),
-        line: 1,
-        end_line: 1,
-        content: "line".into(),
-        text: "why?".into(),
-    })
 }
