@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::tests::{EditorCall, Rig};
+use crate::tests::{EditorCall, Rig, tool_call};
 
 const PATH: &str = "/a.txt";
 
@@ -21,11 +21,11 @@ fn closed(text: &str) -> Value {
 
 /// Returns a call about `path`, by the request `id`.
 fn request(tool: &str, id: impl Into<Value>, path: &str) -> Value {
-    let id = id.into();
     let arguments =
         json!({ "filePath": path, "newContent": "proposed", "suppressNotification": true });
-    let params = json!({ "name": tool, "arguments": arguments });
-    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    let mut call = tool_call(tool, &arguments);
+    call["id"] = id.into();
+    call
 }
 
 /// Posts a body, which may be a repetition, and returns the answer.

@@ -8,7 +8,7 @@ use hyper::Request;
 use serde_json::json;
 
 use crate::http::{ReadEnd, route};
-use crate::tests::{EditorCall, PEER, PORT, Rig, TOKEN};
+use crate::tests::{EditorCall, PEER, PORT, Rig, TOKEN, tool_call};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -254,9 +254,8 @@ async fn tool_calls_that_can_not_be_carried_out() {
 
     let mut x = Exchanges::new().await;
     let arguments = json!({ "filePath": format!("/{}", "\u{6587}".repeat(32_767)) });
-    let params = json!({ "name": "closeDiff", "arguments": arguments });
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    x.post("a path that is too long", &body.to_string()).await;
+    let body = tool_call("closeDiff", &arguments).to_string();
+    x.post("a path that is too long", &body).await;
     assert!(x.text.contains(r#""isError":true"#) && x.text.contains("filePath"), "{:.500}", x.text);
 }
 

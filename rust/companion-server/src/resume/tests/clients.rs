@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
-use crate::tests::{Rig, Stream};
+use crate::tests::{Rig, Stream, tool_call};
 
 /// Returns the pending diffs of the file: the path, and the text if it was accepted.
 fn left(dir: &TempDir) -> Value {
@@ -174,14 +174,13 @@ async fn a_client_that_asks_before_it_listens_again_gets_the_decision_with_the_a
 
     let rig = Rig::resume(dir.path());
     assert!(!rig.call(&session, "closeDiff", &json!({ "filePath": "/x" })).await.is_null());
-    let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
-    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    let call = tool_call("openDiff", &json!({ "filePath": "/a", "newContent": "" }));
     let headers = [("mcp-session-id", &*session)];
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
     let mut answer = Stream::new(reply.into_body());
-    assert_eq!(next_message(&mut answer).await["id"], 7);
+    assert_eq!(next_message(&mut answer).await["id"], 1);
     answer.context().await;
     rig.accept("/a", "edited");
     assert_eq!(next_message(&mut answer).await["params"]["content"], "edited");
@@ -210,8 +209,7 @@ async fn only_what_this_process_has_to_send_comes_with_an_answer() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let ask = async || rig.send("POST", "/mcp", &headers, ping).await;
     assert_eq!(ask().await.headers()["content-type"], "application/json");
-    let call = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
-    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call });
+    let call = tool_call("openDiff", &json!({ "filePath": "/a", "newContent": "" }));
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     drop(reply);

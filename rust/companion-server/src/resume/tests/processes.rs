@@ -223,7 +223,7 @@ fn bind(dir: &TempDir, wanted: u16) -> (io::Result<u16>, String) {
 
 /// Listens on `more` addresses, too.
 fn bind_with(dir: &TempDir, wanted: u16, more: &[ListenAddress]) -> (io::Result<u16>, String) {
-    let last = claim(&dir, &config("/a", ALIVE));
+    let last = claim(dir, &config("/a", ALIVE));
     let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, more);
     (listeners.map(|listeners| port(&listeners)), last.unwrap().head.token.expose().to_owned())
 }

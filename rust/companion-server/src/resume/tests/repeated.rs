@@ -5,15 +5,13 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::clients::{becomes, kill, next_message};
-use crate::tests::Rig;
+use crate::tests::{Rig, tool_call};
 
 const PATH: &str = "/a";
 
 /// Repeats the request for [`PATH`]. The server must not ask the editor.
 async fn ask_again(rig: &Rig, session: &str) {
-    let arguments = json!({ "filePath": PATH, "newContent": "new" });
-    let params = json!({ "name": "openDiff", "arguments": arguments });
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let body = tool_call("openDiff", &json!({ "filePath": PATH, "newContent": "new" }));
     let headers = [("mcp-session-id", session), ("companion-repeated", "true")];
     let answer = rig.send("POST", "/mcp", &headers, body.to_string());
     tokio::select! {
