@@ -30,15 +30,6 @@ fn call_alone(tool: &str, arguments: &Value) -> Value {
 }
 
 #[test]
-fn an_editor_without_open_files_is_no_failure() {
-    let companion = Companion::start("project");
-    let answer = call(companion.command(&["mcp"]), TOOL, &json!({}));
-    let text = "No file of the workspace is open in the editor.";
-    let content = [json!({ "type": "text", "text": text })];
-    assert_eq!(answer["result"], json!({ "content": content }), "{answer}");
-}
-
-#[test]
 fn the_users_arguments_outweigh_those_of_the_clients_bridge() {
     let companion = Companion::start("project");
     let rule = format!("/work={}", companion.project.display());

@@ -103,8 +103,10 @@ fn a_model_gets_no_problems_of_another_project() {
         let problems = |folder| answer(in_terminal(&["mcp"], terminal, folder), &call);
         let elsewhere = problems(other.path());
         assert!(elsewhere.contains("No editor is connected"), "{elsewhere}");
-        let here = problems(&editor.dir.path().join("tmp"));
-        assert!(here.contains("No file of the workspace is open"), "{terminal:?}: {here}");
+        let here: Value = serde_json::from_str(&problems(&editor.dir.path().join("tmp"))).unwrap();
+        let text = "No file of the workspace is open in the editor.";
+        let content = [json!({ "type": "text", "text": text })];
+        assert_eq!(here["result"], json!({ "content": content }), "{terminal:?}: no failure");
     }
 }
 

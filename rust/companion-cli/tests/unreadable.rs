@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use crate::common::editor::{Editor, new_dir, next_line, of};
+use crate::common::editor::{Editor, new_dir, next_line};
 use serde_json::{Value, json};
 
 const WHY: &str = "content must be a string of valid Unicode";
@@ -34,11 +34,8 @@ fn a_text_that_is_none_is_an_error_for_who_asked_and_for_who_sent_it() {
     assert_eq!((&error["id"], &error["error"]["code"]), (&Value::Null, &json!(-32602)));
     assert!(error["error"]["message"].as_str().unwrap().contains(WHY), "{error}");
 
-    let params = json!({
-        "name": "closeDiff", "arguments": { "filePath": "/a", "suppressNotification": true }
-    });
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let mut reply = editor.send("POST", &of(&session), &call.to_string());
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
+    let mut reply = editor.call(&session, "closeDiff", &arguments);
     let close = next_message(&mut editor, |message| message["method"] == "diff/close");
     let id = &close["id"];
     say(&mut editor, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":"\ud800"}}}}"#));

@@ -2,17 +2,29 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::Read;
-use std::sync::mpsc::{self, Receiver};
+use std::io::{BufReader, Read};
+use std::net::TcpStream;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use crate::common::editor::{Editor, new_dir, next_line, of};
+use crate::common::editor::{Editor, new_dir, next_line};
 use serde_json::json;
 
 const MB: usize = 1 << 20;
 const PROPOSALS: usize = 40;
 /// The number of proposals of 1 MB, with their paths, that fit into twice the largest body of 8 MB.
 const FIT: usize = 15;
+
+/// Passes the answer on, once it has come.
+fn pass_on(mut reply: BufReader<TcpStream>, answered: &Sender<String>) {
+    let answered = answered.clone();
+    thread::spawn(move || {
+        let mut text = String::new();
+        reply.read_to_string(&mut text).unwrap();
+        // A test that has failed receives nothing.
+        let _ = answered.send(text);
+    });
+}
 
 /// Opens diffs of 1 MB for the files that `path` names by their numbers. Returns a channel with the
 /// answers.
@@ -21,16 +33,7 @@ fn propose_all(editor: &Editor, session: &str, path: fn(usize) -> String) -> Rec
     let (answered, answers) = mpsc::channel();
     for n in 0..PROPOSALS {
         let arguments = json!({ "filePath": path(n), "newContent": text });
-        let params = json!({ "name": "openDiff", "arguments": arguments });
-        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let mut reply = editor.send("POST", &of(session), &call.to_string());
-        let answered = answered.clone();
-        thread::spawn(move || {
-            let mut text = String::new();
-            reply.read_to_string(&mut text).unwrap();
-            // A test that has failed receives nothing.
-            let _ = answered.send(text);
-        });
+        pass_on(editor.call(session, "openDiff", &arguments), &answered);
     }
     answers
 }
@@ -85,22 +88,13 @@ fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
     let mut editor = Editor::start(new_dir());
     let session = editor.connect();
     let paths: Vec<_> = (0..DIFFS).map(|n| format!("/{n}{}", "/long".repeat(6_000))).collect();
-    let reject = |path: &str| {
-        let params = json!({ "name": "rejectDiff", "arguments": { "filePath": path } });
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
-    };
     for path in &paths {
         editor.propose(&session, path);
     }
     let (answered, answers) = mpsc::channel();
     for path in paths.iter().flat_map(|path| [path; EACH]) {
-        let mut reply = editor.send("POST", &of(&session), &reject(path));
-        let answered = answered.clone();
-        thread::spawn(move || {
-            let mut text = String::new();
-            reply.read_to_string(&mut text).unwrap();
-            answered.send(text).unwrap();
-        });
+        let arguments = json!({ "filePath": path });
+        pass_on(editor.call(&session, "rejectDiff", &arguments), &answered);
     }
     for _ in 0..DIFFS * EACH - FIT {
         let answer = answers.recv().unwrap();
@@ -110,13 +104,13 @@ fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
 
     // Once the editor reads, it receives requests again.
     editor.propose(&session, "/b");
-    let mut reply = editor.send("POST", &of(&session), &reject("/b"));
+    let arguments = json!({ "filePath": "/b" });
+    pass_on(editor.call(&session, "rejectDiff", &arguments), &answered);
+    drop(answered);
     while next_line(&mut editor.stdout)["params"]["filePath"] != "/b" {}
     editor.say(
         &json!({ "jsonrpc": "2.0", "method": "diff/rejected", "params": { "filePath": "/b" } }),
     );
-    let mut text = String::new();
-    reply.read_to_string(&mut text).unwrap();
-    assert!(text.contains("The diff was rejected."), "{text}");
+    assert!(answers.iter().any(|answer| answer.contains("The diff was rejected.")));
     editor.kill();
 }

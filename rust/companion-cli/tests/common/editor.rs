@@ -85,12 +85,22 @@ impl Editor {
         id.unwrap().to_owned()
     }
 
+    /// Calls a tool. Returns the connection, for the reply.
+    pub(crate) fn call(
+        &self,
+        session: &str,
+        tool: &str,
+        arguments: &Value,
+    ) -> BufReader<TcpStream> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        self.send("POST", &format!("mcp-session-id: {session}\r\n"), &call.to_string())
+    }
+
     /// Opens a diff, and returns once the client knows that it is open.
     pub(crate) fn propose(&mut self, session: &str, path: &str) {
         let arguments = json!({ "filePath": path, "newContent": "proposal" });
-        let params = json!({ "name": "openDiff", "arguments": arguments });
-        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let mut reply = self.send("POST", &of(session), &call.to_string());
+        let mut reply = self.call(session, "openDiff", &arguments);
         self.show();
         let mut text = String::new();
         reply.read_to_string(&mut text).unwrap();
@@ -103,10 +113,6 @@ impl Editor {
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
     }
-}
-
-pub(crate) fn of(session: &str) -> String {
-    format!("mcp-session-id: {session}\r\n")
 }
 
 pub(crate) fn next_line(stdout: &mut impl BufRead) -> Value {
