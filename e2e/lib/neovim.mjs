@@ -175,6 +175,13 @@ export class Neovim {
     return this.until(`(require('gemini_companion.server').status() or {}).pid`);
   }
 
+  /** Restarts the companion, and waits for its next process. */
+  async restart() {
+    const before = await this.companionPid();
+    await this.command('GeminiCompanion restart');
+    await this.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, before);
+  }
+
   /** Waits until a proposal has the focus; returns `{right, left}`, the lines of its sides. */
   async view(file) {
     await this.until(`vim.api.nvim_buf_get_name(0) == 'gemini-companion://proposal' .. ...`, file);
@@ -219,6 +226,29 @@ export class Neovim {
   /** Returns all messages to the user. */
   messages() {
     return this.lua(`return vim.fn.execute('messages')`);
+  }
+
+  /** Returns the text of :GeminiCompanion. */
+  status() {
+    return this.lua(`return vim.fn.execute('GeminiCompanion')`);
+  }
+
+  /** Returns the plugin's log. */
+  log() {
+    return this.lua(`return table.concat(require('gemini_companion.log').lines(), '\\n')`);
+  }
+
+  /** Returns the health report of the plugin, and closes it. */
+  async health() {
+    await this.command('checkhealth gemini_companion');
+    const report = await this.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
+    await this.command('bwipeout!');
+    return report;
+  }
+
+  /** Returns the completions of a command line. */
+  async completions(line) {
+    return Object.values(await this.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line));
   }
 
   /** Starts a client in a `:terminal`. */

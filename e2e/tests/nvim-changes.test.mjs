@@ -95,8 +95,7 @@ test('three prompts in YOLO mode are listed, compared and reverted', { skip }, a
   const message = asked().at(-1);
   assert.match(message, /^fourth prompt/);
   for (const name of ['b', 'c']) assert.match(message, new RegExp(`[ ,]${name}[,.]`));
-  const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
-  assert.doesNotMatch(log.join('\n'), /TWO|(first|second|third) prompt/);
+  assert.doesNotMatch(await neovim.log(), /TWO|(first|second|third) prompt/);
 });
 
 describe('the list of changes', { skip, concurrency: 2 }, () => {
@@ -117,12 +116,10 @@ describe('the list of changes', { skip, concurrency: 2 }, () => {
     await cli.prompt('');
     await cli.write(file.a, TEXT);
     await lists(neovim, '# prompt 2', 'a: +2 −2', '# Rename them', 'a: +2 −2', 'b: +1 −1');
-    const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
-    assert.match(status, /^Files that a CLI has changed: 2\. Run :GeminiCompanion changes$/m);
-    const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
-    assert.deepEqual(await complete('GeminiCompanion revert '), ['prompt', 'a', 'b']);
-    assert.deepEqual(await complete('GeminiCompanion keep p'), ['prompt']);
-    assert.deepEqual(await complete('GeminiCompanion diff '), ['prompt', 'a', 'b']);
+    assert.match(await neovim.status(), /^Files that a CLI has changed: 2\. Run :GeminiCompanion changes$/m);
+    for (const command of ['revert', 'keep', 'diff']) {
+      assert.deepEqual(await neovim.completions(`GeminiCompanion ${command} `), ['prompt', 'a', 'b'], command);
+    }
 
     await neovim.type('2G:GeminiCompanion keep<CR>');
     await lists(neovim, '# Rename them', 'a: +2 −2', 'b: +1 −1');

@@ -12,8 +12,6 @@ import { runInTerminal, TERMINAL } from '../lib/neovim-cli.mjs';
 import { noNeovim as skip, openNeovim, openProposal } from '../lib/neovim.mjs';
 import { PROMPT_TEXTS, writeFiles } from '../lib/prompt-texts.mjs';
 
-const complete = async (neovim, line) => Object.values(await neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line));
-
 describe('a command', { skip, concurrency: 2 }, () => {
   test('takes % and the like as a path', async (t) => {
     const { neovim, file } = await openEdited(t);
@@ -27,13 +25,6 @@ describe('a command', { skip, concurrency: 2 }, () => {
     await run(neovim, 'keep %');
     await neovim.until(`#require('gemini_companion').changes() == 0`);
     assert.doesNotMatch(await neovim.messages(), /GeminiCompanion:/);
-  });
-
-  test('comments on no folder', async (t) => {
-    const { neovim, sandbox } = await open(t, { a: '1\n' });
-    await neovim.edit(sandbox.project);
-    await run(neovim, 'comment Rename it');
-    assert.match(await neovim.messages(), FAILS('this buffer has no file to comment on'));
   });
 
   test('takes % in a proposal as its file', async (t) => {
@@ -61,7 +52,7 @@ describe('a command', { skip, concurrency: 2 }, () => {
       'GeminiCompanion status ': [],
     };
     for (const [line, expected] of Object.entries(cases)) {
-      assert.deepEqual((await complete(neovim, line)).sort(), expected, line);
+      assert.deepEqual((await neovim.completions(line)).sort(), expected, line);
     }
     await run(neovim, 'revert ./prompt');
     await untilFile(file.prompt, '1\n');

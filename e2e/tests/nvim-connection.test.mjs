@@ -38,7 +38,7 @@ test('a client in :terminal finds its Neovim among several in the same folder', 
     assert.equal((await client.connect()).status, 'connected');
     const name = ['Neovim (project)', 'Neovim (project) 2'][index];
     assert.equal(await client.displayName(), name);
-    assert.ok((await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).includes(`Name in /ide status: ${name}\n`));
+    assert.ok((await neovim.status()).includes(`Name in /ide status: ${name}\n`));
     await neovim.until(`require('gemini_companion').status().clients == 1`);
   }
 });
@@ -179,8 +179,7 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
     (await neovim.messages()).trim(),
     'gemini-companion: no-such-program not found; see :checkhealth gemini_companion',
   );
-  await neovim.command('checkhealth gemini_companion');
-  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  const report = await neovim.health();
   assert.match(report, /ERROR:? no-such-program not found[^]*cargo install --locked [^]* gemini-companion setup neovim[^]*cmd =/);
   assert.match(report, /ERROR:? The companion is not running/);
 });
@@ -206,8 +205,7 @@ test('status, log and health report the state', { skip }, async (t) => {
   const { port } = await neovim.ready();
   await neovim.until(`require('gemini_companion').status().clients == 1`);
   const pid = await neovim.companionPid();
-  const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
-  const lines = status.trim().split('\n');
+  const lines = (await neovim.status()).trim().split('\n');
   const [connected] = lines.splice(3, 1);
   assert.match(connected, /^Connected CLIs: 1 \(Gemini CLI \d+\.\d+\.\d+.*\)$/);
   assert.deepEqual(lines, [
@@ -219,8 +217,7 @@ test('status, log and health report the state', { skip }, async (t) => {
   await neovim.command('GeminiCompanion nonsense');
   assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);
 
-  await neovim.command('checkhealth gemini_companion');
-  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  const report = await neovim.health();
   for (const line of [
     /OK:? Neovim v?\d+\.\d+/,
     /OK:? .*gemini-companion: gemini-companion \d+\.\d+\.\d+/,
@@ -243,9 +240,7 @@ test('health asks a companion that does not answer only once', { skip }, async (
   const program = new ScriptedProgram(sandbox, ready);
   const neovim = await Neovim.start(sandbox, { setup: program.setup });
   await neovim.ready();
-  await neovim.command('checkhealth gemini_companion');
-  const report = await neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
-  assert.match(report, /ERROR:? The companion does not answer/);
+  assert.match(await neovim.health(), /ERROR:? The companion does not answer/);
   await program.request('companion/status');
   assert.equal(program.requests('companion/diagnosis').length, 0);
 });
@@ -313,6 +308,6 @@ for (const [name, change] of [
     await neovim.lua(change, process.env.GEMINI_COMPANION);
     const client = await IdeClient.start(sandbox, { cwd: other });
     await until('a connection', async () => (await client.connect()).status === 'connected');
-    assert.match(await neovim.lua(`return vim.fn.execute('GeminiCompanion')`), new RegExp(`^Workspace: ${other}$`, 'm'));
+    assert.match(await neovim.status(), new RegExp(`^Workspace: ${other}$`, 'm'));
   });
 }

@@ -258,12 +258,10 @@ test('a proposal in the form of its file is no text of the user', { skip }, asyn
 
 test('what the CLI has written in any form is not offered when the companion restarts', { skip }, async (t) => {
   const { neovim, file, decision } = await change(t);
-  const before = await neovim.companionPid();
   await neovim.type(':w<CR>');
   // Gemini CLI's tool for edits keeps the end of the last line as it is in the file.
   fs.writeFileSync(file, (await decision).content.trimEnd());
-  await neovim.command('GeminiCompanion restart');
-  await neovim.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, before);
+  await neovim.restart();
   await neovim.ready();
   assert.doesNotMatch(await neovim.messages(), /has your text/);
   assert.deepEqual(await kept(neovim), {});

@@ -14,7 +14,7 @@ const are = (...paths) => {
 };
 
 const lastLine = async (neovim) =>
-  (await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).trim().split('\n').at(-1);
+  (await neovim.status()).trim().split('\n').at(-1);
 
 // The client runs no hooks.
 const UNHOOKED = /^Connected CLIs that no hook has identified yet: 1\. Without hooks there are no reasons/;
@@ -70,9 +70,7 @@ test('with an option, a file that Git ignores is private', { skip }, async (t) =
   const line = await lastLine(neovim);
   const why = 'Hidden from CLIs: logs/x.log. Git ignores it by *.log in .gitignore. To share it, add this line to .geminiignore: ';
   assert.ok(line.startsWith(why), line);
-  await neovim.command('checkhealth gemini_companion');
-  const report = await neovim.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')`);
-  assert.match(report, /The companion shares nothing about files that Git ignores/);
+  assert.match(await neovim.health(), /The companion shares nothing about files that Git ignores/);
   await neovim.edit(log);
   sandbox.file('.geminiignore', `${line.slice(why.length)}\n`);
   await client.openFiles(are(log, text));
@@ -143,24 +141,20 @@ test('options that count only after a restart are named, and Neovim reports thos
   const setUp = (options) =>
     neovim.lua(`require('gemini_companion').setup(vim.tbl_extend('error', { cmd = { (...) } }, select(2, ...)))`,
       process.env.GEMINI_COMPANION, options);
-  const health = async () => {
-    await neovim.command('checkhealth gemini_companion');
-    return neovim.lua(`local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false) vim.cmd('bwipeout!') return lines`);
-  };
-  const hasIgnored = (lines) => lines.some((line) => line.includes('shares nothing about files that Git ignores'));
+  const ignored = /shares nothing about files that Git ignores/;
   await setUp({ focus: false });
   assert.doesNotMatch(await neovim.messages(), /restart/);
   await setUp({ git_ignored_private: true, review: false });
   await neovim.says(/:GeminiCompanion restart applies these options: git_ignored_private, review$/m);
-  const before = await health();
-  assert.ok(!hasIgnored(before));
-  assert.ok(before.some((line) => line.endsWith('Options that have changed since the start: git_ignored_private, review')));
+  const before = await neovim.health();
+  assert.doesNotMatch(before, ignored);
+  assert.match(before, /Options that have changed since the start: git_ignored_private, review$/m);
   const review = () => neovim.lua(`return vim.fn.execute('GeminiCompanion review on')`);
   assert.doesNotMatch(await review(), /off in your setup/);
   await neovim.command('GeminiCompanion restart');
   await neovim.ready();
-  const after = await health();
-  assert.ok(hasIgnored(after));
-  assert.ok(!after.some((line) => line.includes('since the start')));
+  const after = await neovim.health();
+  assert.match(after, ignored);
+  assert.doesNotMatch(after, /since the start/);
   assert.match(await review(), /off in your setup/);
 });

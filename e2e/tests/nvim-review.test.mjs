@@ -51,8 +51,7 @@ test('commands go through the proposals in the order of arrival', { skip }, asyn
   assert.equal(await shown(), 'other.txt');
   await run('accept');
   assert.match(await neovim.messages(), /several proposals are open; name one: c\.txt, a\.txt, b\.txt/);
-  const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
-  assert.deepEqual(await complete('GeminiCompanion reject '), ['c.txt', 'a.txt', 'b.txt']);
+  assert.deepEqual(await neovim.completions('GeminiCompanion reject '), ['c.txt', 'a.txt', 'b.txt']);
   await run('next');
   assert.equal(await shown(), 'c.txt', 'from elsewhere one comes to the first');
 

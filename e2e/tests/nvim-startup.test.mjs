@@ -6,10 +6,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import { until } from '../lib/inbox.mjs';
 import { Neovim, noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
-const LOG = `table.concat(require('gemini_companion.log').lines(), '\\n')`;
 const FOLDERS = `require('gemini_companion.workspace').folders()`;
 
 /** Creates a file that is outside of the project. */
@@ -45,11 +45,9 @@ describe('a Neovim that another program has started for one text has no companio
       const filetypes = `vim.cmd('filetype on')\n`;
       const { init = '', ...rest } = options(t, sandbox);
       const neovim = await Neovim.start(sandbox, { ...rest, init: filetypes + init });
-      await neovim.until(`${LOG}:find('not started: ')`);
+      await until('the log says so', async () => (await neovim.log()).includes('not started: '));
       assert.equal(await neovim.lua(`return require('gemini_companion.server').status()`), null);
-      await neovim.command('checkhealth gemini_companion');
-      const report = await neovim.lua(`return table.concat(vim.fn.getline(1, '$'), '\\n')`);
-      assert.match(report, /not running: /);
+      assert.match(await neovim.health(), /not running: /);
       await neovim.command('GeminiCompanion start');
       await neovim.ready();
     });
@@ -62,7 +60,7 @@ describe('a Neovim that another program has started for one text has no companio
   })) {
     test(`but not one for ${name}`, async (t) => {
       const { neovim } = await openNeovim(t, { args });
-      assert.doesNotMatch(await neovim.lua(`return ${LOG}`), /not started/);
+      assert.doesNotMatch(await neovim.log(), /not started/);
     });
   }
 });
