@@ -35,8 +35,8 @@ export class Mcp {
     return (await this.#client.listTools()).tools;
   }
 
-  call(args, name = 'get_diagnostics') {
-    return this.#client.callTool({ name, arguments: args });
+  call(args) {
+    return this.#client.callTool({ name: 'get_diagnostics', arguments: args });
   }
 
   /** Returns the text for the model. */

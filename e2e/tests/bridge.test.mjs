@@ -3,9 +3,7 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
-import { pipeline } from 'node:stream';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery, byPort } from '../lib/bridge.mjs';
@@ -36,21 +34,6 @@ describe('through a bridge', { concurrency: 3 }, () => {
     assert.equal(await window.client.isDiffingEnabled(), true);
     await assertWorks(window, { here: file, there: file });
     assert.equal(window.client.log, '', 'nothing is written over what the CLI shows');
-  });
-
-  test('that reaches the port under another number, they work, too', async (t) => {
-    const window = await openWindow(t);
-    const { sandbox, companion } = window;
-    const forwarded = net.createServer((near) => {
-      const far = net.connect(companion.ready.port, '127.0.0.1');
-      pipeline(near, far, near, () => {}); // either end may leave
-    });
-    sandbox.defer(() => forwarded.close());
-    await new Promise((resolve) => forwarded.listen(0, '127.0.0.1', resolve));
-    const args = byPort(sandbox, forwarded.address().port, companion.ready.authToken);
-    const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
-    const file = sandbox.file('a.txt');
-    await assertWorks({ ...window, client }, { here: file, there: file });
   });
 
   test('paths are mapped, so that each side sees its own', async (t) => {

@@ -17,17 +17,15 @@ async function review({ editor, client }, file, proposal, finish = (text) => `${
   return { shown: newContent, content };
 }
 
-for (const megabytes of [1, 20]) {
-  test(`${megabytes} MB go both ways whole`, async (t) => {
-    const window = await openWindowWithClient(t);
-    const file = window.sandbox.file('large.txt');
-    const line = 'é 文 😀 "quoted" \\ and plain text, for a line of some length\n';
-    const proposal = line.repeat((megabytes << 20) / Buffer.byteLength(line));
-    const { shown, content } = await review(window, file, proposal, (text) => `${text}typed`);
-    assert.ok(shown === proposal, `${shown.length} of ${proposal.length} characters were shown`);
-    assert.ok(content === `${proposal}typed`, `${content.length} characters came back`);
-  });
-}
+test('20 MB go both ways whole', async (t) => {
+  const window = await openWindowWithClient(t);
+  const file = window.sandbox.file('large.txt');
+  const line = 'é 文 😀 "quoted" \\ and plain text, for a line of some length\n';
+  const proposal = line.repeat((20 << 20) / Buffer.byteLength(line));
+  const { shown, content } = await review(window, file, proposal, (text) => `${text}typed`);
+  assert.ok(shown === proposal, `${shown.length} of ${proposal.length} characters were shown`);
+  assert.ok(content === `${proposal}typed`, `${content.length} characters came back`);
+});
 
 test('an edit that is larger than the limit fails and says so', async (t) => {
   const window = await openWindowWithClient(t, { args: ['--body-limit', '1'] });

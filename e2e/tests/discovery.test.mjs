@@ -22,12 +22,6 @@ async function connectTo(sandbox, companion, name, options) {
   assert.equal((await companion.next('companion/clients')).params.count, 0);
 }
 
-function assertMismatch(status, folder) {
-  assert.equal(status.status, 'disconnected');
-  assert.match(status.details, /^Directory mismatch\./);
-  assert.ok(status.details.endsWith(`one of the following directories: ${folder}`), status.details);
-}
-
 test('the client finds the window whose process the terminal names', async (t) => {
   const sandbox = Sandbox.of(t);
   const pids = [process.pid, process.ppid].map(String);
@@ -62,19 +56,6 @@ test('an editor and its workspace may have any name, and the workspace be reache
   const companion = await startNamed(sandbox, 'linked “ünïcode”', { workspace: [link] });
   await connectTo(sandbox, companion, 'linked “ünïcode”', { cwd: folder });
   await connectTo(sandbox, companion, 'linked “ünïcode”', { cwd: link });
-});
-
-test('the folders of the workspace can change', async (t) => {
-  const sandbox = Sandbox.of(t);
-  const companion = await startNamed(sandbox, 'moved');
-  const [one, two] = [sandbox.folder('one'), sandbox.folder('two')];
-  const nested = sandbox.folder('one', 'nested');
-  companion.notify('workspace/folders', { paths: [one, nested, two] });
-  await companion.caughtUp();
-  for (const cwd of [one, nested, two]) await connectTo(sandbox, companion, 'moved', { cwd });
-  const client = await IdeClient.start(sandbox);
-  // Each folder becomes one that the model reads, so none is listed twice.
-  assertMismatch(await client.connect(), `${one}, ${two}`);
 });
 
 test('the workspace selects one of two windows of a process', async (t) => {

@@ -29,10 +29,6 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(tool.name, 'get_diagnostics');
     assert.deepEqual(tool.annotations, { readOnlyHint: true, openWorldHint: false });
     assert.deepEqual(others, []);
-    const wrong = { error: 'Invalid arguments: expected a string' };
-    assert.deepEqual(await mcp.ask({ path: 1 }), wrong);
-    const { content, isError } = await mcp.call({}, 'openDiff');
-    assert.deepEqual([content[0].text, isError], ['Unknown tool: openDiff', true]);
   });
 
   test('returns the problems of a file, for any form of its path', async (t) => {
@@ -133,13 +129,6 @@ test('invalid messages of a client are answered if possible', async (t) => {
 });
 
 describe('without an editor', { concurrency: 3 }, () => {
-  test('the tool is listed at once, and returns the reason for no problems', async (t) => {
-    const mcp = await Mcp.start(Sandbox.of(t));
-    assert.equal((await mcp.tools()).length, 1);
-    const { error } = await mcp.ask({});
-    assert.match(error, /^No editor is connected\. .*no usable discovery file in/);
-  });
-
   test('a silent program at its port does not delay a CLI', async (t) => {
     const sandbox = Sandbox.of(t);
     const env = (await ScriptedCompanion.start(sandbox)).env(sandbox);
