@@ -40,14 +40,6 @@ class RevertTest : ChangesTestCase() {
         core.warnings[path(name)] = "$name has changed"
     }
 
-    /** Another program changes the file during the question, and the user is asked about the later text. */
-    private fun revertWhileAnotherProgramWrites(name: String) {
-        warned(name)
-        answering(2) { if (questions.size == 1) write(name, "by another program") }
-        revert(row(1, name))
-        assertEquals("asked about the later text", 2, questions.size)
-    }
-
     private fun read(row: ChangeRow): Pair<FileVersions, ChangedText> =
         Pair(checkNotNull(FileVersions.of(project, listOf(row))), checkNotNull(row.texts()))
 
@@ -174,8 +166,11 @@ class RevertTest : ChangesTestCase() {
     fun testAChangeOnTheDiskDuringTheQuestionIsAskedAboutAgain() {
         file("a.txt", "one")
         changed(1, Edit("a.txt", "one", "two"))
-        revertWhileAnotherProgramWrites("a.txt")
         val by = "by another program"
+        warned("a.txt")
+        answering(2) { if (questions.size == 1) write("a.txt", by) }
+        revert(row(1, "a.txt"))
+        assertEquals("asked about the later text", 2, questions.size)
         assertEquals(listOf("two", by, by), core.planned.map { it.disk })
         assertEquals("one", onDisk("a.txt"))
     }
@@ -262,25 +257,25 @@ class RevertTest : ChangesTestCase() {
         assertEquals("without a BOM, and with its line endings", "mine\n", onDisk("a.txt"))
     }
 
-    fun testFilesUpToOneThatIsCanceledAfterItsChangeAreSavedAndReported() =
-        revertCanceledBy(
-            object : DocumentListener {
-                override fun documentChanged(event: DocumentEvent): Unit = throw ProcessCanceledException()
-            },
-        )
-
     /** Another plugin cancels at the second of three files. */
-    private fun revertCanceledBy(listener: DocumentListener) {
+    fun testFilesUpToOneThatIsCanceledAfterItsChangeAreSavedAndReported() {
         val names = listOf("a.txt", "b.txt", "c.txt")
         file("a.txt", "a")
         file("b.txt", "\uFEFFb\r\n")
         file("c.txt", "c")
         changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "\uFEFFb\r\n", "B\n"), Edit("c.txt", "c", "C"))
-        document("b.txt").addDocumentListener(listener, testRootDisposable)
+        val canceling = object : DocumentListener {
+            override fun documentChanged(event: DocumentEvent): Unit = throw ProcessCanceledException()
+        }
+        document("b.txt").addDocumentListener(canceling, testRootDisposable)
         allowingCancel { revert(*rows(1).toTypedArray()) }
         assertEquals("the platform sets b.txt", listOf("a", "b\n", "C"), names.map { document(it).text })
         FileDocumentManager.getInstance().saveAllDocuments()
         assertEquals(listOf("a", "\uFEFFb\r\n", "C"), names.map(::onDisk))
+        assertCanceledAfterB()
+    }
+
+    private fun assertCanceledAfterB() {
         assertEquals(listOf("reverted s 1 a.txt b.txt"), calls)
         val text = notified.single()
         assertTrue(text, "b.txt" !in text && text.endsWith("c.txt: another plugin canceled the revert"))
@@ -309,9 +304,7 @@ class RevertTest : ChangesTestCase() {
         }
         project.messageBus.connect(testRootDisposable).subscribe(VirtualFileManager.VFS_CHANGES, canceling)
         allowingCancel { revert(*rows(1).toTypedArray()) }
-        assertEquals(listOf("reverted s 1 a.txt b.txt"), calls)
-        val text = notified.single()
-        assertTrue(text, "b.txt" !in text && text.endsWith("c.txt: another plugin canceled the revert"))
+        assertCanceledAfterB()
     }
 
     /** The platform logs the cancel as an error and goes on. In a test such an error would replace the cancel. */

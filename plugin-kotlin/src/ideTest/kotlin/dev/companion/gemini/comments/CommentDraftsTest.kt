@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.comments
 
-import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.testFramework.LightPlatformTestCase
@@ -25,13 +24,6 @@ class CommentDraftsTest : LightPlatformTestCase() {
         val other = place(1..1, path = "/b", document = document("one\ntwo\n"))
         assertEquals("another file", "", drafts.at(other, null).text)
         assertEquals("it has been renamed", "why", drafts.at(place(1..1, path = "/c"), null).text)
-    }
-
-    fun `test a draft follows its lines`() {
-        val draft = drafts.at(place(1..2), null)
-        WriteCommandAction.runWriteCommandAction(getProject()) { document.insertString(0, "zero\n") }
-        assertSame(draft, drafts.at(place(2..3), null))
-        assertSame("one of its lines means it", draft, drafts.at(place(3..3), null))
     }
 
     fun `test a draft that was sent is gone`() {

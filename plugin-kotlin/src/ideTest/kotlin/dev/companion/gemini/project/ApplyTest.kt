@@ -28,10 +28,14 @@ class ApplyTest : ServiceTestCase() {
     private fun isSent(message: String) =
         cores.lastOrNull()?.calls.orEmpty().any { it.startsWith(message) && "seen.txt" in it }
 
-    fun testCLIsForgetTheFiles() =
+    fun testCLIsForgetTheFilesAndGetThemAgainWithoutARestart() =
         belowDialog {
             set { context = false }
             await { isSent("closed") }
+            cores.single().forget()
+            set { context = true }
+            await { isSent("opened") }
+            assertEquals(1, cores.size)
         }
 
     fun testAServerThatRestartsGetsTheFiles() =

@@ -19,13 +19,10 @@ import dev.companion.gemini.offEdt
 import dev.companion.gemini.shownNotifications
 import java.io.File
 import java.io.IOException
-import java.net.HttpURLConnection
 import java.net.Socket
-import java.net.URL
 import java.nio.file.Files
 import java.nio.file.Paths
 import java.util.concurrent.CopyOnWriteArrayList
-import kotlin.concurrent.thread
 
 class CompanionServiceTest : ServiceTestCase() {
     private val service get() = CompanionService.getInstance(project)
@@ -127,25 +124,6 @@ class CompanionServiceTest : ServiceTestCase() {
         assertEquals("false true", offEdt { ProjectConfig.of(project)?.run { "$review $diagnostics" } })
     }
 
-    fun testWithoutTheContextConnectedCLIsForgetTheFiles() {
-        start()
-        val port = running.status.port
-        val folder = FileUtil.createTempDirectory("context", null).canonicalFile
-        val file = File(folder, "seen.txt").apply { writeText("text") }
-        val cli = Cli(published())
-        await { running.status.clis.size == 1 }
-        val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
-        FileEditorManager.getInstance(project).openFile(virtual, true)
-        await { cli.context().contains(file.name) }
-        set { context = false }
-        await { !cli.context().contains(file.name) }
-        assertEquals(port, running.status.port)
-        assertEquals(1, running.status.clis.size)
-        set { context = true }
-        await { cli.context().contains(file.name) }
-        FileEditorManager.getInstance(project).closeFile(virtual)
-    }
-
     fun testTheFileThatHadTheFocusKeepsItOverARestartWhileAnotherTabIsInFront() {
         val cores = CopyOnWriteArrayList<RecordingCore>()
         val service = serviceWith { _, _ -> RecordingCore().also(cores::add) }
@@ -208,41 +186,5 @@ class CompanionServiceTest : ServiceTestCase() {
             } catch (_: IOException) {
                 true
             }
-        }
-}
-
-/** A minimal CLI that receives notifications. */
-private class Cli(published: JsonObject) {
-    private val url = URL("http://127.0.0.1:${published["port"].asInt}/mcp")
-    private val token = published["authToken"].asString
-    private val events = CopyOnWriteArrayList<String>()
-    private val session: String
-
-    init {
-        val greeting = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
-            "capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"""
-        session = connection(null)
-            .apply {
-                doOutput = true
-                setRequestProperty("Content-Type", "application/json")
-                outputStream.write(greeting.toByteArray())
-            }.getHeaderField("mcp-session-id")
-        comeBack()
-    }
-
-    /** Opens the stream, even if it has ended before. */
-    fun comeBack() {
-        val stream = connection(session).inputStream.bufferedReader()
-        thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(events::add) }
-    }
-
-    /** Returns the last context that it received. */
-    fun context() = events.lastOrNull().orEmpty()
-
-    private fun connection(session: String?) =
-        (url.openConnection() as HttpURLConnection).apply {
-            setRequestProperty("Authorization", "Bearer $token")
-            setRequestProperty("Accept", "application/json, text/event-stream")
-            session?.let { setRequestProperty("mcp-session-id", it) }
         }
 }
