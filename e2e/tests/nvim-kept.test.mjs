@@ -48,21 +48,26 @@ describe('what the user wrote', { skip, concurrency: 4 }, () => {
     assert.deepEqual(await kept(neovim), ['the user’s own']);
   });
 
-  test('is kept when the user says no in the terminal', async (t) => {
-    const { sandbox, neovim, client, file, decision } = await change(t);
-    await client.resolveDiffFromCli(file, 'rejected');
-    await decision;
-    await showsPlace(neovim);
-    assert.deepEqual(await kept(neovim), ['the user’s own']);
-    const copy = sandbox.file('copy.txt', '');
-    await neovim.type(':qall<CR><CR>');
-    assert.match(await neovim.messages(), /E37|E162/, 'it does not go without a word');
-    await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')", 'write');
-    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'the user said no to that');
-    await neovim.command(`write! ${copy}`);
-    assert.equal(fs.readFileSync(copy, 'utf8'), 'the user’s own\n');
-    assert.equal(await neovim.lua('return vim.bo.modified'), false);
-  });
+  for (const [when, reject] of [
+    ['the user says no in the terminal', (client, file) => client.resolveDiffFromCli(file, 'rejected')],
+    ['a client rejects the proposal', (client, file) => client.callTool('rejectDiff', { filePath: file })],
+  ]) {
+    test(`is kept when ${when}`, async (t) => {
+      const { sandbox, neovim, client, file, decision } = await change(t);
+      await reject(client, file);
+      assert.deepEqual(await decision, REJECTED);
+      await showsPlace(neovim);
+      assert.deepEqual(await kept(neovim), ['the user’s own']);
+      const copy = sandbox.file('copy.txt', '');
+      await neovim.type(':qall<CR><CR>');
+      assert.match(await neovim.messages(), /E37|E162/, 'it does not go without a word');
+      await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')", 'write');
+      assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'nobody wants that');
+      await neovim.command(`write! ${copy}`);
+      assert.equal(fs.readFileSync(copy, 'utf8'), 'the user’s own\n');
+      assert.equal(await neovim.lua('return vim.bo.modified'), false);
+    });
+  }
 
   test('is kept when the CLI writes something else', async (t) => {
     const { neovim, client, file, decision } = await change(t);
@@ -344,17 +349,6 @@ describe('what the user wrote', { skip, concurrency: 4 }, () => {
     await neovim.press(':quit!<CR>');
     assert.deepEqual(await decision, REJECTED);
     await neovim.says(/keeping your text failed: mine/);
-  });
-
-  test('is there when a client rejects the proposal, and :qa asks about it', async (t) => {
-    const { neovim, client, file, decision } = await openProposal(t);
-    await neovim.type('ccan hour of work<Esc>');
-    await client.callTool('rejectDiff', { filePath: file });
-    assert.deepEqual(await decision, REJECTED);
-    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-    assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
-    await neovim.type(':qall<CR><CR>');
-    assert.match(await neovim.messages(), /E37|E162/);
   });
 });
 

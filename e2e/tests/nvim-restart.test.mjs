@@ -76,41 +76,31 @@ async function listenOn(port) {
   }
 }
 
-const ends = {
-  restart,
-  'end by SIGKILL': kill,
-  'restart after an end by SIGKILL': async (neovim) => {
-    await kill(neovim);
-    await restart(neovim);
-  },
-};
-
 // Most of the time they wait for the CLIs, which open their streams again after 20 s.
 describe('after the end of a companion', { skip, concurrency: 4 }, () => {
-  for (const [name, end] of Object.entries(ends)) {
-    test(`proposals and the user’s edits survive a ${name} of the companion`, async (t) => {
-      const { sandbox, neovim } = await openNeovim(t);
-      const names = ['unchanged.txt', 'closed.txt', 'terminal.txt', 'edited.txt'];
-      const proposals = [];
-      for (const name of names) proposals.push(await propose({ sandbox, neovim }, name));
-      const [unchanged, closed, inTerminal, edited] = proposals;
-      await neovim.type('ccmine<Esc>');
-      await end(neovim);
-      assert.deepEqual((await neovim.sides(edited.file)).right, ['mine']);
-      // The clients have no stream yet.
-      await neovim.type(':w<CR>');
-      assert.deepEqual(await edited.decision, accepted('mine\n'));
-      await neovim.command(`GeminiCompanion show ${closed.file}`);
-      await neovim.type(':q<CR>');
-      assert.deepEqual(await closed.decision, REJECTED);
-      assert.equal(await inTerminal.client.closeDiff(inTerminal.file), '', 'unchanged');
-      await neovim.command(`GeminiCompanion show ${unchanged.file}`);
-      await neovim.type(':w<CR>');
-      assert.deepEqual(await unchanged.decision, accepted(''));
-      for (const { client } of proposals) assert.equal(await client.status(), 'connected');
-      assert.doesNotMatch(await neovim.messages(), /no CLI waits|lose their connection/);
-    });
-  }
+  test('proposals and the user’s edits survive an end by SIGKILL of the companion and then a restart', async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const names = ['unchanged.txt', 'closed.txt', 'terminal.txt', 'edited.txt'];
+    const proposals = [];
+    for (const name of names) proposals.push(await propose({ sandbox, neovim }, name));
+    const [unchanged, closed, inTerminal, edited] = proposals;
+    await neovim.type('ccmine<Esc>');
+    await kill(neovim);
+    await restart(neovim);
+    assert.deepEqual((await neovim.sides(edited.file)).right, ['mine']);
+    // The clients have no stream yet.
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await edited.decision, accepted('mine\n'));
+    await neovim.command(`GeminiCompanion show ${closed.file}`);
+    await neovim.type(':q<CR>');
+    assert.deepEqual(await closed.decision, REJECTED);
+    assert.equal(await inTerminal.client.closeDiff(inTerminal.file), '', 'unchanged');
+    await neovim.command(`GeminiCompanion show ${unchanged.file}`);
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await unchanged.decision, accepted(''));
+    for (const { client } of proposals) assert.equal(await client.status(), 'connected');
+    assert.doesNotMatch(await neovim.messages(), /no CLI waits|lose their connection/);
+  });
 
   test('a program that takes the port meanwhile costs the connection, but no edit', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
 import {
   answerAll,
@@ -212,8 +211,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
   });
 
   test('is reverted only after a question if the user would lose something', async (t) => {
-    const { sandbox, neovim, cli, file } = await open(t, { a: TEXT });
-    const other = new HookCli(sandbox, 'b');
+    const { neovim, cli, file } = await open(t, { a: TEXT });
     await cli.prompt('go');
     await cli.write(file.a, EDITED);
     await changed(neovim, 1);
@@ -262,20 +260,6 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await run(neovim, 'revert a');
     await neovim.says(/a is not reverted: the file has just changed again/);
     assert.equal(read(file.a), 'later\n');
-    // By another CLI.
-    fs.writeFileSync(file.a, EDITED);
-    await other.prompt('other');
-    await other.write(file.a, TEXT);
-    await other.write(file.a, EDITED.toUpperCase());
-    fs.writeFileSync(file.a, EDITED);
-    await neovim.until(`#require('gemini_companion').changes() == 2`);
-    await run(neovim, 'changes');
-    await neovim.type('4G');
-    await answerAll(neovim, 2);
-    await run(neovim, 'revert');
-    await neovim.until('#_G.questions > 0');
-    const later = 'a was changed by a later prompt as well. Revert it?';
-    assert.deepEqual(await questions(neovim), [[later, '&Revert\n&Cancel']]);
   });
 
   test('is deleted if the CLI has created it, and written again if it has deleted it', async (t) => {
