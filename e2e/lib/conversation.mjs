@@ -58,14 +58,14 @@ function wrap(sandbox, script) {
 }
 
 /** The reason as the model gets it in place of the result. */
-export const inPlaceOfResult = (file) =>
+export const inPlaceOfResult = (file, reason = REASON) =>
   `The user rejected this edit of ${file}, and the file was not changed. ` +
-  `The user's reason: ${REASON}`;
+  `The user's reason: ${reason}`;
 
 /** The reason as the model gets it with a prompt. */
-export const withPrompt = (name) =>
+export const withPrompt = (name, reason = REASON) =>
   `<hook_context>The user rejected your last edit of ${name}, and the file was not changed. ` +
-  `The user's reason: ${REASON.replace('<', '&lt;').replace('>', '&gt;')}</hook_context>`;
+  `The user's reason: ${reason.replace('<', '&lt;').replace('>', '&gt;')}</hook_context>`;
 
 /** Rejects the edit of a prompt that ends the CLI's turn. */
 export async function rejectTurn({ terminal, editor }, prompt, path) {

@@ -24,6 +24,20 @@ export function settings(sandbox, enabled = true, folder = '.gemini', more = {})
   return file;
 }
 
+/** Writes the file by which a client finds a companion, as of a process that runs. */
+export function writePlace(sandbox, file, port, more) {
+  const content = {
+    port,
+    workspacePath: sandbox.project,
+    authToken: 'token-of-a-test',
+    ideInfo: { name: 'editor', displayName: 'Editor' },
+    ...more,
+  };
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+
 /**
  * Runs the companion program, or another one, with `input` on its stdin; null keeps stdin open.
  * Returns the exit code and the output.

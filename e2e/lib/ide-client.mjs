@@ -20,6 +20,12 @@ function onMachine(machine, cwd) {
   return { execPath, execArgv };
 }
 
+/** Whether a client's files are these, in this order. */
+export const are =
+  (...paths) =>
+  (files) =>
+    files.map((file) => file.path).join() === paths.join();
+
 let sockets = 0;
 
 /** Counts the calls of all clients, which may share a process. */

@@ -41,6 +41,10 @@ export const isRefused =
 /** The numbers of the comments that a model gets with a text, in their order. */
 export const commentsIn = (text) => [...text.matchAll(/remark (\w+)/g)].map(([, id]) => id);
 
+/** All that a model gets at the moments when it may get notes. */
+export const allNotes = async (hooks, other) =>
+  [await hooks.after(other), await hooks.end(), await hooks.prompt('go')].join('\n');
+
 /** Sends prompts until a model gets a note, and returns it. */
 export async function firstNote(cli) {
   let note = '';

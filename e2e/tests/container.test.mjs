@@ -22,7 +22,7 @@ import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { EXTENSION } from '../lib/extension.mjs';
 import { says, toolResults } from '../lib/gemini-cli.mjs';
-import { noGit } from '../lib/git.mjs';
+import { noGit, repository } from '../lib/git.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { imageHome } from '../lib/image.mjs';
 import { within } from '../lib/inbox.mjs';
@@ -157,19 +157,9 @@ describe('in a container that the program starts', { skip: noNamespaces }, () =>
   });
 
   test('Git works in a linked worktree, without the files of the main one', { skip: noGit }, async (t) => {
-    const sandbox = Sandbox.of(t);
+    const { sandbox, add } = repository(t);
     const host = await Host.create(sandbox);
-    sandbox.file('a.txt', 'old\n');
-    const side = path.join(sandbox.root, 'side');
-    for (const args of [
-      ['init', '--quiet'],
-      ['add', 'a.txt'],
-      ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--message', 'a'],
-      ['worktree', 'add', '--quiet', side],
-    ]) {
-      const env = sandbox.env({ GIT_CONFIG_GLOBAL: '/dev/null' });
-      execFileSync('git', ['-C', sandbox.project, ...args], { env, stdio: 'pipe' });
-    }
+    const side = add('side');
     fs.writeFileSync(path.join(side, 'new.txt'), '');
     const options = { machine: host, args: ['--listen', HOST_ADDRESS], workspace: [side] };
     await Companion.start(sandbox, options);

@@ -59,7 +59,7 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     await editor.view(last);
     editor.accept(last);
     await terminal.shows(/That was all\./);
-    assert.deepEqual(results().slice(0, -1), paths.map(inPlaceOfResult));
+    assert.deepEqual(results().slice(0, -1), paths.map((path) => inPlaceOfResult(path)));
     assert.match(results().at(-1), /Successfully modified/);
     assert.equal(read(last), 'one\nTWO\n');
     const after = paths.map((path) => [read(path), time(path)]);

@@ -11,33 +11,11 @@ import { Companion } from '../lib/companion.mjs';
 import { accepted } from '../lib/decision.mjs';
 import { examine, settings } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
-import { noGit as skip } from '../lib/git.mjs';
+import { noGit as skip, repository } from '../lib/git.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Neovim, noNeovim } from '../lib/neovim.mjs';
 import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
-import { Sandbox } from '../lib/sandbox.mjs';
-
-/** A repository in the project, with a commit. */
-function repository(t) {
-  const sandbox = Sandbox.of(t);
-  const git = (...args) =>
-    execFileSync('git', ['-C', sandbox.project, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-      env: sandbox.env({ GIT_CONFIG_GLOBAL: '/dev/null' }),
-      stdio: 'pipe',
-    });
-  git('init', '--quiet');
-  sandbox.file('a.txt', 'old');
-  git('add', 'a.txt');
-  git('commit', '--quiet', '--message', 'a');
-  /** Adds a worktree, and returns its folder. */
-  const add = (name) => {
-    const folder = path.join(sandbox.root, name);
-    git('worktree', 'add', '--quiet', folder);
-    return folder;
-  };
-  return { sandbox, git, add };
-}
 
 const folders = (file) => JSON.parse(fs.readFileSync(file, 'utf8')).workspacePath.split(':');
 

@@ -12,7 +12,7 @@ import { describe, test } from 'node:test';
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
-import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
+import { assertFailure, examine, run, settings, writePlace } from '../lib/doctor.mjs';
 import { EXTENSION } from '../lib/extension.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -53,18 +53,9 @@ async function startElsewhere(sandbox) {
 }
 
 /** Writes a discovery file, as of a process that runs. */
-function writeFile(sandbox, port, more = {}) {
+function writeFile(sandbox, port, more) {
   const name = `gemini-ide-server-${process.pid}-${port}.json`;
-  const file = path.join(sandbox.folder('tmp', 'gemini', 'ide'), name);
-  const content = {
-    port,
-    workspacePath: sandbox.project,
-    authToken: 'token-of-a-test',
-    ideInfo: { name: 'editor', displayName: 'Editor' },
-    ...more,
-  };
-  fs.writeFileSync(file, JSON.stringify(content));
-  return file;
+  return writePlace(sandbox, path.join(sandbox.tmp, 'gemini', 'ide', name), port, more);
 }
 
 const bad = ({ evidence }) => evidence.filter(({ level }) => level === 'bad');

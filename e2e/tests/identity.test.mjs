@@ -124,43 +124,35 @@ test('an editor learns which CLIs run hooks, and which reason no model gets', as
 });
 
 describe('a reason arrives at once', { concurrency: 3 }, () => {
-  test('through one of two bridges', async (t) => {
-    const window = await open(t);
-    const env = bridgeEnv(window.sandbox, byDiscovery(window.sandbox));
-    const own = await startCli(window, 'a', { env });
-    const other = await startCli(window, 'b', { env });
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    await assertHolds(window, own, diff, [other]);
-  });
-
-  test('through a bridge that a launcher starts', async (t) => {
-    const window = await open(t);
-    const { sandbox } = window;
-    const program = process.env.GEMINI_COMPANION;
-    // As npm's: the program is not a child of the CLI.
-    const launcher = sandbox.file('bin/gemini-companion', `#!/bin/sh\n"${program}" "$@"\nexit $?\n`);
-    fs.chmodSync(launcher, 0o755);
-    const own = await startCli(window, 'a', {
-      env: bridgeEnv(sandbox, byDiscovery(sandbox), { program: launcher }),
+  const throughBridge = (window, session, options) =>
+    startCli(window, session, { env: bridgeEnv(window.sandbox, byDiscovery(window.sandbox), options) });
+  /** As npm's: the program is not a child of the CLI. */
+  function throughLauncher(window, session) {
+    const text = `#!/bin/sh\n"${process.env.GEMINI_COMPANION}" "$@"\nexit $?\n`;
+    const program = window.sandbox.file('bin/gemini-companion', text);
+    fs.chmodSync(program, 0o755);
+    return throughBridge(window, session, { program });
+  }
+  async function startWithPrompt(window, session) {
+    const cli = await startCli(window, session);
+    await cli.hooks.prompt('go');
+    return cli;
+  }
+  for (const [way, start, startOther] of [
+    ['one of two bridges', throughBridge, throughBridge],
+    ['a bridge that a launcher starts', throughLauncher],
+    ['a forwarded port, where the companion sees another process', startForwarded, startWithPrompt],
+  ]) {
+    test(`through ${way}`, async (t) => {
+      const window = await open(t);
+      const own = await start(window, 'a');
+      const others = startOther ? [await startOther(window, 'b')] : [];
+      await own.hooks.before(window.file);
+      const diff = await openDiff(window, own, window.file);
+      assert.equal(diff.arrival, 'now');
+      await assertHolds(window, own, diff, others);
     });
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    await assertHolds(window, own, diff, []);
-  });
-
-  test('through a forwarded port, where the companion sees another process', async (t) => {
-    const window = await open(t);
-    const own = await startForwarded(window, 'a');
-    const other = await startCli(window, 'b');
-    await other.hooks.prompt('go');
-    await own.hooks.before(window.file);
-    const diff = await openDiff(window, own, window.file);
-    assert.equal(diff.arrival, 'now');
-    await assertHolds(window, own, diff, [other]);
-  });
+  }
 
   test('right after a restart, before the clients open their streams again', async (t) => {
     const window = await Window.open(t);

@@ -9,6 +9,7 @@ import { HookCli } from '../lib/hook-cli.mjs';
 import { HookProxy } from '../lib/hook-proxy.mjs';
 import { until } from '../lib/inbox.mjs';
 import {
+  allNotes,
   comment,
   firstNote,
   isRefused,
@@ -39,11 +40,6 @@ async function hide({ window, secret }) {
   await companion.inbox.next(
     ({ method, params }) => method === 'companion/private' && params.paths.includes(secret),
   );
-}
-
-/** All that a model gets at the moments when it may get notes. */
-async function allNotes(hooks, other) {
-  return [await hooks.after(other), await hooks.end(), await hooks.prompt('go')].join('\n');
 }
 
 describe('a file that became private', { concurrency: 3 }, () => {

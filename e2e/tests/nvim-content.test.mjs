@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { replace, write } from '../lib/conversation.mjs';
 import { runCore } from '../lib/gemini-core.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
@@ -282,11 +283,6 @@ test('a file that is open in another Neovim is reviewed without a question', { s
   assert.equal(swaps.length, 1, 'a proposal has no swap file');
 });
 
-const replace = (file_path) => ({
-  name: 'replace',
-  args: { file_path, instruction: '', old_string: 'two', new_string: 'TWO' },
-});
-const write = (file_path) => ({ name: 'write_file', args: { file_path, content: 'TWO\n' } });
 const read = (file) => fs.readFileSync(file, 'utf8');
 
 /** Starts a core that has all these edits, `[tool, text]`, each in a file of its own. */
@@ -324,7 +320,7 @@ test('an edit keeps the form of its file', { skip }, async (t) => {
     ['an unchanged edit keeps \\r\\n', replace, 'two\r\n', '', 'TWO\r\n'],
     ['an unchanged edit keeps a BOM', replace, `${BOM}two\n`, '', `${BOM}TWO\n`],
     ['an unchanged edit adds no end of line', replace, 'two', '', 'TWO'],
-    ['an unchanged text for the whole file keeps a BOM', write, `${BOM}two\n`, '', `${BOM}TWO\n`],
+    ['an unchanged text for the whole file keeps a BOM', (file) => write(file, 'TWO\n'), `${BOM}two\n`, '', `${BOM}TWO\n`],
     ['an edited proposal is written', replace, 'two\r\n', 'A!<Esc>', 'TWO!\r\n'],
     ['an emptied proposal is an edit', replace, 'two\n', ':%d<CR>', '\n'],
   ];

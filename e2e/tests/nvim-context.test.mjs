@@ -5,14 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { IdeClient } from '../lib/ide-client.mjs';
+import { IdeClient, are } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
-
-const paths = (files) => files.map((file) => file.path);
-const are =
-  (...wanted) =>
-  (files) =>
-    paths(files).join() === wanted.join();
 
 test('files are in the order of their focus, also files that were open before', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
@@ -245,7 +239,7 @@ test('a buffer without a file on the disk is not in the context', { skip }, asyn
   }
   await neovim.edit(file);
   await neovim.type('Ayz<Esc>');
-  assert.deepEqual(paths(await client.openFiles(([{ cursor }]) => cursor?.character === 3)), [file]);
+  assert.ok(are(file)(await client.openFiles(([{ cursor }]) => cursor?.character === 3)));
   await neovim.edit(unsaved);
   await neovim.type('ix<Esc>:write<CR>');
   await client.openFiles(are(unsaved, file));

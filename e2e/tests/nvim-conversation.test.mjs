@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { read, replace, shell } from '../lib/conversation.mjs';
+import { inPlaceOfResult, read, replace, shell, withPrompt } from '../lib/conversation.mjs';
 import { REJECTED, accepted } from '../lib/decision.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { beforeEdit } from '../lib/hook.mjs';
@@ -49,11 +49,6 @@ const asks = (neovim, text) =>
 const NOW = 'Reason (the CLI gets it and goes on): ';
 const NEXT_PROMPT = 'Reason (the CLI gets it with your next prompt): ';
 
-/** The reason as the model gets it with a prompt. */
-const withPrompt = (name) =>
-  `<hook_context>The user rejected your last edit of ${name}, and the file was not changed. ` +
-  `The user's reason: ${REASON}</hook_context>`;
-
 describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
   test('reaches the model at once, and the turn goes on', async (t) => {
     const files = { a: 'one\ntwo\n', b: 'one\ntwo\n', c: 'one\ntwo\n' };
@@ -74,10 +69,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await goTo(window, file.c);
     await neovim.type(':w<CR>');
     await cli.shows('That was all.');
-    const inPlaceOfResult = (path) =>
-      `The user rejected this edit of ${path}, and the file was not changed. ` +
-      `The user's reason: ${REASON}`;
-    assert.deepEqual(results().slice(0, 2), [inPlaceOfResult(file.a), inPlaceOfResult(file.b)]);
+    const expected = [file.a, file.b].map((path) => inPlaceOfResult(path, REASON));
+    assert.deepEqual(results().slice(0, 2), expected);
     assert.deepEqual(Object.values(file).map(read), [files.a, files.b, 'one\nTWO\n']);
     assert.doesNotMatch(await neovim.log(), /seven/);
   });
@@ -111,9 +104,9 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await neovim.until(`select(2, ${TERMINAL}:gsub('Request cancelled', '')) >= 2`);
     await cli.enter('third');
     await cli.shows('That was all.');
-    assert.ok(asked().at(-2).endsWith(`second${withPrompt('mixed')}`), asked().at(-2));
+    assert.ok(asked().at(-2).endsWith(`second${withPrompt('mixed', REASON)}`), asked().at(-2));
     // The CLI has taken the second prompt out of the model's history, with the reason in it.
-    const reasons = ['mixed', 'changed'].map((name) => withPrompt(name).replace(/<.?hook_context>/g, ''));
+    const reasons = ['mixed', 'changed'].map((name) => withPrompt(name, REASON).replace(/<.?hook_context>/g, ''));
     assert.equal(asked().at(-1), `third<hook_context>${reasons.join('\n\n')}</hook_context>`);
     assert.equal(read(file.changed), 'zero\none\ntwo\n');
   });

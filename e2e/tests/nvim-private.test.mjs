@@ -5,13 +5,8 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { UNCHANGED } from '../lib/decision.mjs';
-import { IdeClient } from '../lib/ide-client.mjs';
+import { IdeClient, are } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
-
-const are = (...paths) => {
-  const wanted = paths.join();
-  return (files) => files.map((file) => file.path).join() === wanted;
-};
 
 const lastLine = async (neovim) =>
   (await neovim.status()).trim().split('\n').at(-1);

@@ -7,14 +7,10 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { noGit as skip } from '../lib/git.mjs';
+import { are } from '../lib/ide-client.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 const args = ['--git-ignored-private'];
-
-const are = (...paths) => {
-  const wanted = paths.join();
-  return (files) => files.map((file) => file.path).join() === wanted;
-};
 
 /** Writes the ignore file that the user has for all repositories. */
 function ignoreForUser(sandbox, text) {

@@ -8,17 +8,13 @@ import test from 'node:test';
 import { run } from '../lib/doctor.mjs';
 import { HookCli } from '../lib/hook-cli.mjs';
 import { until } from '../lib/inbox.mjs';
-import { comment, commentOn, commentsIn, isRefused, isSaved } from '../lib/notes.mjs';
+import { allNotes, comment, commentOn, commentsIn, isRefused, isSaved } from '../lib/notes.mjs';
 import { Window } from '../lib/window.mjs';
 
 const SECRET = 'PASSWORD=hunter2';
 
 /** A comment on the line with the secret, which also quotes it. */
 const onSecret = (file, id) => commentOn(file, id, { content: SECRET, text: `remark ${id}: ${SECRET}` });
-
-/** Everything that a model gets at the moments when it may get notes. */
-const allNotes = async (hooks, other) =>
-  [await hooks.after(other), await hooks.end(), await hooks.prompt('go')].join('\n');
 
 /** A window with a file that has a secret, and another file. */
 async function open(t, name) {

@@ -9,13 +9,8 @@ import test from 'node:test';
 import { UNCHANGED } from '../lib/decision.mjs';
 import { problem } from '../lib/editor.mjs';
 import { NOTHING, edit, hook } from '../lib/hook.mjs';
-import { IdeClient } from '../lib/ide-client.mjs';
+import { IdeClient, are } from '../lib/ide-client.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
-
-const are = (...paths) => {
-  const wanted = paths.join();
-  return (files) => files.map((file) => file.path).join() === wanted;
-};
 
 /** A window with a client that has a key file with a selection, and a text file, in its context. */
 async function open(t, options) {

@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { Companion } from '../lib/companion.mjs';
-import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
+import { assertFailure, examine, run, settings, writePlace } from '../lib/doctor.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -28,20 +28,8 @@ function sandboxOf(t) {
 }
 
 /** Writes a lock file, as of a process that runs. */
-function writeLock(sandbox, home, port, more = {}) {
-  const file = path.join(home, 'ide', `${port}.lock`);
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  const content = {
-    port,
-    workspacePath: sandbox.project,
-    authToken: 'token-of-a-test',
-    ppid: process.pid,
-    ideInfo: { name: 'editor', displayName: 'Editor' },
-    ...more,
-  };
-  fs.writeFileSync(file, JSON.stringify(content));
-  return file;
-}
+const writeLock = (sandbox, home, port, more) =>
+  writePlace(sandbox, path.join(home, 'ide', `${port}.lock`), port, { ppid: process.pid, ...more });
 
 /** The lock files, as they are. */
 const contents = (home) =>
