@@ -335,6 +335,19 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     assert.equal(await cli.prompt('next'), '');
   });
 
+  test('is listed again if its user undoes one of the changes that were a revert together', async (t) => {
+    const { neovim, cli, file } = await openEdited(t);
+    await run(neovim, 'diff');
+    await compared(neovim);
+    await neovim.type('do');
+    await neovim.type(']cdo:w<CR>:q<CR>');
+    await changed(neovim, 0);
+    await neovim.type('u:w<CR>');
+    await untilFile(file.a, TEXT.replace('nine', 'NINE'));
+    await changed(neovim, 1);
+    assert.equal(await cli.prompt('next'), '');
+  });
+
   test('has its form from before when its user reverts all changes', async (t) => {
     const cases = [
       ['no byte if it was empty', '', 'x\ny', '', ''],

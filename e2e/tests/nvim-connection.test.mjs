@@ -161,6 +161,9 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
   assert.match(await neovim.messages(), /no CLI waits for kept\.txt; :w {file} saves your changes/);
   const bar = await neovim.lua(`return vim.wo.winbar`);
   assert.match(bar, /No CLI waits/);
+  await neovim.command('silent! wall');
+  await neovim.says(/a plugin has saved this proposal/);
+  assert.doesNotMatch(await neovim.messages(), /:w accepts/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');
 

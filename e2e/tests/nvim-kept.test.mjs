@@ -76,6 +76,12 @@ describe('what the user wrote', { skip, concurrency: 4 }, () => {
     fs.writeFileSync(file, 'new\n');
     await showsPlace(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
+    // A plugin that writes all buffers may do so often.
+    await neovim.lua(`vim.notify = function(line) vim.g.warned = (vim.g.warned or 0) + (line:find('belongs to no file') and 1 or 0) end`);
+    for (let times = 0; times < 2; times++) await neovim.command('silent! wall');
+    assert.equal(await neovim.lua('return vim.g.warned'), 1);
+    await neovim.type(":exe 'sbuffer' bufnr('gemini-companion://kept')<CR>:w<CR>");
+    assert.equal(await neovim.lua('return vim.g.warned'), 2, 'its user writes it');
   });
 
   test('is not kept when it is written', async (t) => {

@@ -110,8 +110,8 @@ local function open(change, changed)
       path = path,
       content = kept.before,
       bars = prompts.bars(change, changed),
-      on_equal = function(before)
-        reverts.on_reverted(key, path, before)
+      on_equal = function(before, number)
+        reverts.on_reverted(key, path, before, number)
       end,
     }
   end)

@@ -110,9 +110,7 @@ local function listen(comparison)
   end)
   on('BufWritePost', comparison.right, function()
     if comparison.on_equal and file.read(comparison.path) == comparison.content then
-      vim.schedule(function()
-        comparison.on_equal(text.render(comparison.opened))
-      end)
+      vim.schedule_wrap(comparison.on_equal)(text.render(comparison.opened), vim.fn.changenr())
     end
   end)
   -- The user has gone to another buffer in one of the windows.

@@ -51,12 +51,16 @@ function M.hold(path, parsed, may_write)
   buffers.fill(buffer, parsed)
   ticks[buffer] = api.nvim_buf_get_changedtick(buffer)
   -- `:saveas` and `:file` rename the buffer before it is written.
-  local name = api.nvim_buf_get_name(buffer)
+  local name, has_warned = api.nvim_buf_get_name(buffer), false
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
     callback = function(event)
       if event.match == name then
-        log.warn('this text belongs to no file; :w {file} saves it')
+        -- An autosave plugin may write all buffers again and again. The user of this one is in a window with it.
+        if not has_warned or vim.fn.win_gettype() ~= 'autocmd' then
+          has_warned = true
+          log.warn('this text belongs to no file; :w {file} saves it')
+        end
       elseif not may_write or may_write(event.match) then
         save(buffer, event.match)
       end

@@ -182,11 +182,12 @@ end
 ---@param key string
 ---@param path string
 ---@param before string the bytes before the revert
-function M.on_reverted(key, path, before)
+---@param number integer its last change in the buffer
+function M.on_reverted(key, path, before, number)
   local change = prompts.get(key)
   local changed = change and prompts.file(change, path)
   if changed and not changed.reverted then
-    add(key, { path = path, before = before, after = file.read(path), is_open = true })
+    add(key, { path = path, before = before, after = file.read(path), is_open = true, number = number })
     report_reverted(change, { path })
   end
 end

@@ -121,7 +121,7 @@
 ---@field path string
 ---@field content? string the text, nil if the file did not exist
 ---@field bars string[] the words above the text and above the file
----@field on_equal? fun(before: string) the user has written that text to the file, which had the bytes `before`
+---@field on_equal? fun(before: string, number: integer) the user has written that text; see `reverts.on_reverted`
 ---@field opened? GeminiCompanion.Text the text of the file when the comparison opened
 ---@field left? integer the buffer with the text
 ---@field right? integer the buffer of the file

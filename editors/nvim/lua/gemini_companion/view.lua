@@ -147,7 +147,7 @@ function View:write(name)
     if not self.has_refused then
       self.has_refused = true
       -- Later: the plugin may write by `:silent!`.
-      vim.schedule_wrap(log.warn)('a plugin has saved this proposal, and that decides nothing; :w accepts it')
+      vim.schedule_wrap(log.warn)('a plugin has saved this proposal, and that decides nothing')
     end
   elseif self:is_current() then
     self.on.accept(insists)
