@@ -180,7 +180,7 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
   await neovim.until(`vim.fn.execute('messages') ~= ''`);
   assert.equal(
     (await neovim.messages()).trim(),
-    'gemini-companion: no-such-program not found; see :checkhealth gemini_companion',
+    'GeminiCompanion: no-such-program not found; see :checkhealth gemini_companion',
   );
   const report = await neovim.health();
   assert.match(report, /ERROR:? no-such-program not found[^]*cargo install --locked [^]* gemini-companion setup neovim[^]*cmd =/);
@@ -215,10 +215,12 @@ test('status, log and health report the state', { skip }, async (t) => {
     `The companion is running: process ${pid}, port ${port}.`,
     'Name in /ide status: Neovim (project)',
     `Workspace: ${sandbox.project}`,
-    'Connected CLIs that no hook has identified yet: 1. Without hooks there are no reasons, comments and changes, and no problems after an edit. gemini-companion doctor says why',
+    'Connected CLIs that have passed on no prompt yet: 1. Reasons, comments and changes work from the first prompt on, if the CLI has the extension',
   ]);
   await neovim.command('GeminiCompanion nonsense');
   assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);
+  await neovim.command('GeminiCompanion doctor');
+  assert.match(await neovim.messages(), /unknown command doctor; run :checkhealth gemini_companion$/);
 
   const report = await neovim.health();
   for (const line of [

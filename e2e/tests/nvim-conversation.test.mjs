@@ -119,6 +119,8 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
     await neovim.type('ccmine<Esc>');
     const words = 'Proposal, edited (:w accepts, :q! rejects, \\c says why)';
     assert.ok((await neovim.bars()).includes(words));
+    await neovim.lua(`vim.o.columns = 108 vim.cmd('wincmd =')`);
+    await neovim.until(`vim.wo.winbar:find('says why') and not vim.wo.winbar:find('edited')`);
     await neovim.type(`\\c${REASON}<CR>`);
     assert.deepEqual(await decision, accepted('two\n'), 'the file’s own text');
     const kept = await neovim.lua(

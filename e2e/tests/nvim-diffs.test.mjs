@@ -31,7 +31,7 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
     `gemini-companion://proposal${file}`,
     2, // the first change
   ]);
-  assert.match(await neovim.messages(), /The CLI proposes an edit to a\.lua$/);
+  assert.match(await neovim.messages(), /the CLI proposes an edit to a\.lua$/);
   assert.deepEqual(await neovim.bars(), ['The file as it is', 'Proposal by the CLI (:w accepts, :q rejects)']);
 
   fs.writeFileSync(file, 'local changed\n');
@@ -59,7 +59,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   await neovim.view(filePath);
   const created = ['No file yet', 'New file by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await neovim.bars(), created);
-  assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
+  assert.match(await neovim.messages(), /the CLI proposes the new file new\/a\.lua$/);
 
   fs.mkdirSync(path.dirname(filePath));
   fs.writeFileSync(filePath, 'local b = 1\n');
@@ -108,7 +108,7 @@ test('a proposal for a file with a long name in wide characters does not wait fo
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file(`${'文'.repeat(60)}.txt`, 'old\n');
   await client.propose(neovim, file, 'new\n');
-  assert.match(await neovim.messages(), /The CLI proposes an edit to 文+…$/m);
+  assert.match(await neovim.messages(), /the CLI proposes an edit to 文+…$/m);
 });
 
 test('the side with the file has its text after :edit', { skip }, async (t) => {

@@ -42,6 +42,7 @@ async function openAll(t) {
   await neovim.until(`vim.fn.bufloaded('b') == 1`);
   await run(neovim, 'diff prompt');
   await neovim.until(`vim.bo.filetype == 'diff'`);
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /changes of \d\d:\d\d Change them$/);
   return window;
 }
 
@@ -227,7 +228,7 @@ describe('the buffer with all changes of a prompt', { skip, concurrency: 2 }, ()
     await neovim.says(/a is not reverted: these lines have changed since; compare the whole file/);
     assert.equal(read(file.a), EDITED.replace('THREE', 'Three'));
     await neovim.type('u');
-    await neovim.says(/no revert is left to undo/);
+    await neovim.says(/no X is left to undo; u and :w in a file undo its revert/);
   });
 
   test('keeps one change, which leaves the list, and deletes a created file with its change', async (t) => {

@@ -12,7 +12,7 @@ const lastLine = async (neovim) =>
   (await neovim.status()).trim().split('\n').at(-1);
 
 // The client runs no hooks.
-const UNHOOKED = /^Connected CLIs that no hook has identified yet: 1\. Without hooks there are no reasons/;
+const UNHOOKED = /^Connected CLIs that have passed on no prompt yet: 1\./;
 
 const isPrivate = `require('gemini_companion').status().private`;
 

@@ -193,7 +193,7 @@ describe('after the end of a companion', { skip, concurrency: 4 }, () => {
       await neovim.says(/the companion starts again: .* exited with code/);
     }
     process.kill(await neovim.companionPid(), 'SIGKILL');
-    await neovim.until(`vim.fn.execute('messages'):find('\\n?gemini.companion: the companion exited with code')`);
+    await neovim.until(`vim.fn.execute('messages'):find('\\n?GeminiCompanion: the companion exited with code')`);
     assert.equal(await neovim.lua(`return require('gemini_companion.server').status()`), null);
   });
 

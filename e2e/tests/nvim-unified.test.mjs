@@ -170,7 +170,7 @@ describe('a proposal', { skip, concurrency: 2 }, () => {
       assert.match(bar, edited ? /, edited \(:w accepts, :q! rejects\)$/ : /CLI 1 \(:w accepts, :q rejects\)$/, keys);
     }
     for (const [columns, ...expected] of [
-      [200, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects)'],
+      [200, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects, do reverts a change)'],
       [120, 'The file as it is', '1/2 Proposal by CLI 1, edited (:w accepts, :q! rejects)'],
       [80, 'The file as it is', '1/2 Proposal (:w accepts, :q! rejects)'],
       [60, 'The file as it is', 'Proposal (:w accepts)'],

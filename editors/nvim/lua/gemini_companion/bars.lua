@@ -43,14 +43,17 @@ local function show_right(proposal, place)
   local is_changed = vim.bo[view.right].modified
   view.is_shown_as_changed = is_changed
   local reason = proposal.takes_reason and keys.shown('reason', view.right)
+  local comment = proposal.takes_reason and keys.shown('comment', view.right)
   windows.set_bar(window, {
     { place, 3 },
     { view.kind == 'create' and 'New file' or 'Proposal', 1 },
     { ' by ' .. (cli or 'the CLI'), cli and 4 or 7 },
-    { is_changed and ', edited' or '', 5 },
+    { is_changed and ', edited' or '', 6 },
     { ' (:w accepts', 1 },
     { is_changed and ', :q! rejects' or ', :q rejects', 2 },
-    { reason and (', %s says why'):format(reason) or '', 6 },
+    { reason and (', %s says why'):format(reason) or '', 5 },
+    { comment and (', %s comments'):format(comment) or '', 8 },
+    { view.kind ~= 'create' and not view.is_unmarked and ', do reverts a change' or '', 9 },
     { ')', 1 },
     { view.layout == 'unified' and view.is_unmarked and ' — too many changes to mark' or '', 5 },
   })

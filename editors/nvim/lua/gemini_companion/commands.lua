@@ -5,14 +5,12 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
-local UNHOOKED = 'Connected CLIs that no hook has identified yet: %d. Without hooks there are no reasons, comments and '
-  .. 'changes, and no problems after an edit. gemini-companion doctor says why'
+local UNHOOKED = 'Connected CLIs that have passed on no prompt yet: %d. Reasons, comments and changes work from the '
+  .. 'first prompt on, if the CLI has the extension'
 
 local NO_DISCOVERY_FILE = 'Some CLIs do not find this Neovim, because this file could not be written: %s'
 
 local STATUS_TIMEOUT_MS = 1000
-
-local REVIEW_ON = 'You review every edit of Gemini CLI, if it has the extension.'
 
 local function echo(lines)
   vim.api.nvim_echo({ { table.concat(vim.tbl_map(log.printable, lines), '\n') } }, false, {})
@@ -58,7 +56,7 @@ local function status_lines()
     lines[#lines + 1] = ('Hidden from CLIs: %s. %s'):format(vim.fn.fnamemodify(front, ':~:.'), reason)
   end
   if context.review_all then
-    lines[#lines + 1] = REVIEW_ON
+    lines[#lines + 1] = 'Review of every edit: on, if the CLI has the extension'
   end
   if context.comments > 0 then
     lines[#lines + 1] = ('Comments that no model has got: %d'):format(context.comments)
@@ -160,9 +158,10 @@ local function review(state)
   if not switch('review', state) then
     return
   elseif not require('gemini_companion.server').options().review then
-    echo({ 'The review of edits is off in your setup.' })
+    log.show('the review of edits is off in your setup')
   else
-    echo({ state == 'on' and REVIEW_ON or 'You review edits when the CLI asks.' })
+    local every = 'you review every edit of Gemini CLI, if it has the extension'
+    log.show(state == 'on' and every or 'you review edits when the CLI asks')
   end
 end
 
@@ -243,7 +242,8 @@ function M.run(arguments, first, last)
     guard.try(command[1], path ~= '' and path or nil, first, last)
   else
     -- A list of all names would not fit in one line, and Neovim would wait for Enter.
-    log.fail(('unknown command %s; see :help :GeminiCompanion'):format(name))
+    local instead = name == 'doctor' and 'run :checkhealth gemini_companion' or 'see :help :GeminiCompanion'
+    log.fail(('unknown command %s; %s'):format(name, instead))
   end
 end
 

@@ -310,7 +310,7 @@ local function open(diff, base, ended_view)
   show_change()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
   local ending = form.join_remarks(proposal, remarks)
-  log.notify(('%s proposes %s %s%s'):format(proposals.cli_name(proposal) or 'The CLI', noun, file.short(path), ending))
+  log.notify(('%s proposes %s %s%s'):format(proposals.cli_name(proposal) or 'the CLI', noun, file.short(path), ending))
 end
 
 --- Returns the proposal that a request is about. If no CLI waits for it, fails the request, and returns nil.

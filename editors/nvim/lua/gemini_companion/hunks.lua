@@ -14,7 +14,7 @@ local M = {}
 
 local api = vim.api
 
-local HELP = '# Enter: go to the line   X: revert the change   K: keep it   u: undo the last revert'
+local HELP = '# Enter: go to the line   X: revert the change   K: keep it   u: undo the last X'
 
 --- The most files that the buffer shows.
 local MAX_FILES = 200
@@ -219,8 +219,9 @@ local function on_hunk(view, act)
   end
 end
 
-local function create(key)
-  local view = { buffer = buffers.create('changes of ' .. key, 'nofile', 'hide'), places = {} }
+local function create(change)
+  local name = 'changes of ' .. prompts.title(change)
+  local view = { buffer = buffers.create(name, 'nofile', 'hide'), places = {} }
   vim.bo[view.buffer].modifiable = false
   -- The user's plugins may fail in a buffer without a file.
   pcall(function()
@@ -239,10 +240,10 @@ local function create(key)
   end)
   map('X', 'revert the change under the cursor', on_hunk(view, reverts.revert))
   map('K', 'keep the change under the cursor', on_hunk(view, reverts.keep))
-  map('u', 'undo the last revert', function()
+  map('u', 'undo the last X', function()
     reverts.undo(view.change)
   end)
-  views[key] = view
+  views[prompts.key(change)] = view
   return view
 end
 
@@ -265,7 +266,7 @@ end
 --- Shows all changes of a prompt in a tab page.
 ---@param change GeminiCompanion.CliChanged
 function M.show(change)
-  local view = view_of(change) or create(prompts.key(change))
+  local view = view_of(change) or create(change)
   local when_ready = idle.after_command()
   view.ready = function()
     when_ready(function()

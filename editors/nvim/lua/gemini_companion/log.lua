@@ -5,6 +5,8 @@ local M = {}
 
 local MAX_LINES = 500
 
+local PREFIX = 'GeminiCompanion: '
+
 local lines = {}
 
 --- Returns a text without control characters. Vim functions take no NUL.
@@ -27,7 +29,7 @@ end
 ---@param level? integer
 function M.show(line, level)
   -- Neovim would wait for a key after a message that does not fit, or a second one.
-  local shown = 'gemini-companion: ' .. M.printable(line)
+  local shown = PREFIX .. M.printable(line)
   if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
     -- `S` counts cells: some characters take two.
     shown = vim.fn.printf(('%%.%dS…'):format(math.max(vim.v.echospace - 1, 1)), shown)
@@ -57,7 +59,7 @@ end
 --- Shows why a user command failed. The log gets no line.
 ---@param why string
 function M.fail(why)
-  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. M.printable(why), 'ErrorMsg' } }, true, {})
+  vim.api.nvim_echo({ { PREFIX .. M.printable(why), 'ErrorMsg' } }, true, {})
 end
 
 --- Returns a copy of the log.

@@ -210,7 +210,7 @@ function M.undo(change)
       return
     end
   end
-  log.fail('no revert is left to undo')
+  log.fail('no X is left to undo; u and :w in a file undo its revert')
 end
 
 --- Removes files of a prompt from the list, or with `hunk` one change of a file.

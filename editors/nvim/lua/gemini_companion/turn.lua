@@ -1,8 +1,16 @@
 -- Finds out whether the user has written a proposal: by a command line, or by a key that runs a command. Only such a
 -- write accepts. Autosave plugins write from autocommands and timers.
 --
--- The turn of the user begins with a typed key. It ends once Neovim waits for the next key, and after a mapping with a
--- Lua function also has run the functions that this one has scheduled.
+-- The states of `turn`:
+--
+-- | State | Begins with | A write is the user's |
+-- | --- | --- | --- |
+-- | nil | `finish` | no |
+-- | begun | a typed key, or an edit during a command | no |
+-- | `is_command` | a command line, `ZZ`, or a key with `<Cmd>` or a Lua function | yes |
+-- | `is_ending` | `SafeState`: Neovim waits for the next key, but runs scheduled functions once more | if it was |
+--
+-- In each state, a write inside another autocommand is not the user's, nor one by a timer while a command waits.
 
 local exlines = require('gemini_companion.exlines')
 
