@@ -383,7 +383,7 @@ async fn the_editor_lists_unsaved_files_for_a_prompt_and_not_after_a_tool() {
 
 #[tokio::test]
 async fn the_editor_is_notified_of_a_question_and_of_the_end() {
-    let mut scene = Scene::start().await;
+    let scene = Scene::start().await;
     scene.before_agent().await;
     for kind in ["idle_prompt", "auth_success"] {
         let message = json!({ "message": "Waits", "notification_type": kind });
