@@ -6,7 +6,9 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
@@ -46,6 +48,21 @@ test('a client outside the editor finds the window with its workspace', async (t
   await startNamed(sandbox, 'elsewhere', { workspace: [sandbox.folder('elsewhere')] });
   await connectTo(sandbox, companion, 'here');
   await connectTo(sandbox, companion, 'here', { cwd: sandbox.folder('project', 'sub', 'folder') });
+});
+
+test('a file of a killed editor whose process id is in use again keeps no client off', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const port = await closedPort();
+  const folder = sandbox.folder('tmp', 'gemini', 'ide');
+  const file = path.join(folder, `gemini-ide-server-${process.pid}-${port}.json`);
+  const ideInfo = { name: 'killed', displayName: 'killed' };
+  const content = { port, workspacePath: sandbox.project, authToken: 'of a test', ideInfo };
+  fs.writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
+  const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
+  fs.utimesSync(file, yesterday, yesterday);
+  const companion = await startNamed(sandbox, 'here', { args: ['--ide-pid', String(process.ppid)] });
+  await until('the file is gone', () => !fs.existsSync(file));
+  await connectTo(sandbox, companion, 'here');
 });
 
 test('an editor and its workspace may have any name, and the workspace be reached by a link', async (t) => {

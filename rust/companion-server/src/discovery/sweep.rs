@@ -16,19 +16,18 @@ use super::Entry;
 /// The time for a local port to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The age until which a file stays although its process is not seen here. It may belong to a
-/// container that has just started.
+/// The age until which a file stays although nobody is seen to listen at its port. It may belong to
+/// a container that has just started.
 pub(super) const MIN_AGE: Duration = Duration::from_mins(10);
 
 /// The largest file that is read.
 pub(super) const MAX_FILE: u64 = 1 << 20;
 
-/// Removes the user's files of dead processes, and those of an earlier server of the same editor
-/// that was killed.
+/// Removes the user's files of servers that have ended, and those of an earlier server of the same
+/// editor that was killed.
 ///
-/// A file stays if a program listens at its port: containers may share a folder without sharing
-/// process ids, so a process only seems to be dead. Ports may not be shared either, so young files
-/// of unseen processes stay.
+/// A file stays if a program listens at its port. Containers may share a folder without sharing
+/// ports, so young files stay, too. A server there writes an older file again.
 ///
 /// The last process of this server listened at `lost_port`, which another program has now. Its file
 /// would lead CLIs to that program.
@@ -56,15 +55,13 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>) {
         let Some(owner) = Owner::of(ours.profile.naming, &dir, &name) else { continue };
         let may_be_stale = match owner.pid {
             Some(pid) if pid == ours.pid => owner.port.is_some_and(|port| port != ours.port),
-            Some(pid) => {
-                !is_process_alive(pid) && (owner.port == Some(ours.port) || is_old(&dir, &name))
-            }
+            Some(_) => owner.port == Some(ours.port) || is_old(&dir, &name),
             None => owner.port != Some(ours.port) && is_old(&dir, &name),
         };
         let is_lost = |port| owner.pid == Some(ours.pid) && Some(port) == lost_port;
         // This server itself listens at its own port.
         let is_unused = |port| port == ours.port || is_lost(port) || nobody_listens(port);
-        if may_be_stale && name != ours.name && owner.port.is_none_or(is_unused) {
+        if may_be_stale && name != ours.name && owner.has_ended(is_unused) {
             match dir.remove(&name) {
                 Ok(()) => count += 1,
                 Err(error) => log::warn!("could not remove {name}: {error}"),
@@ -80,10 +77,8 @@ pub(super) fn sweep(ours: &Entry, lost_port: Option<u16>) {
 /// whether there are any. A server in a container, whose port is not seen here, writes its file again.
 pub(crate) fn remove_ended(naming: Naming, dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
     let mut names = dir.own_files()?;
-    names.retain(|name| match Owner::of(naming, dir, name) {
-        Some(Owner { port: Some(port), .. }) => nobody_listens(port),
-        Some(Owner { pid, port: None }) => pid.is_some_and(|pid| !is_process_alive(pid)),
-        None => false,
+    names.retain(|name| {
+        Owner::of(naming, dir, name).is_some_and(|owner| owner.has_ended(nobody_listens))
     });
     if !dry_run {
         names.iter().try_for_each(|name| dir.remove(name))?;
@@ -111,6 +106,15 @@ impl Owner {
         let content: DiscoveryFile = serde_json::from_slice(&content).ok()?;
         let pid = Some(content.ppid?);
         (owner.port == Some(content.port)).then_some(Self { pid, ..owner })
+    }
+
+    /// Whether its port has no listener; without a port, whether its process does not run. Another process
+    /// may have the id of one that has ended.
+    fn has_ended(&self, is_unused: impl FnOnce(u16) -> bool) -> bool {
+        match self.port {
+            Some(port) => is_unused(port),
+            None => self.pid.is_some_and(|pid| !is_process_alive(pid)),
+        }
     }
 
     /// Reads the owner from the name alone.

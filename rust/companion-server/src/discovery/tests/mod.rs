@@ -167,11 +167,13 @@ fn stale_files_go_and_all_others_stay() {
         // The file of a killed server with the same port.
         format!("gemini-ide-server-{dead}-{our_port}.json"),
         format!("gemini-ide-server-{ours}-{lost}.json"),
+        // Another process has the id of a killed editor.
+        format!("gemini-ide-server-{alive}-{closed}.json"),
     ] {
         swept.goes(name, "{}");
     }
     for name in [
-        format!("gemini-ide-server-{alive}-4000.json"),
+        format!("gemini-ide-server-{alive}-{open}.json"),
         format!("gemini-ide-server-{alive}.json"),
         format!("gemini-ide-server-{ours}-{open}.json"),
         // Containers may not share process ids. So a running process may seem to be dead.
@@ -205,7 +207,7 @@ fn a_file_that_names_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
     swept.goes(lock(closed[1]), &json(closed[1], ours));
     swept.goes(lock(closed[2]) + ".tmp", "{\"po");
     swept.stays(lock(open), &json(open, dead));
-    swept.stays(lock(closed[3]), &json(closed[3], alive));
+    swept.goes(lock(closed[3]), &json(closed[3], alive));
     swept.stays(lock(closed[4]), "{");
     swept.stays(lock(closed[5]), &serde_json::to_string(&content(closed[5])).unwrap());
     swept.stays(lock(closed[6]), &json(1, dead));
