@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::ArgGroup;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use companion_client::diagnose::{
-    Diagnosis, HookObstacle, Problem, hook_switches, installed, user_settings,
+    Diagnosis, HookObstacle, Problem, Settings, hook_switches, installed, user_settings,
 };
 use companion_client::discover::Environment;
 use companion_platform::real_path;
@@ -223,7 +223,7 @@ impl Run<'_> {
             let environment = self.environment.with_profile(profile);
             let settings = user_settings(&environment);
             let extensions = settings.parent().map(|folder| folder.join("extensions"));
-            let obstacles = hook_switches(&environment);
+            let obstacles = hook_switches(&environment, Settings::read(&environment).ok().as_ref());
             let refuses_copies = obstacles.iter().find_map(|obstacle| match obstacle {
                 HookObstacle::SourceNotAllowed(setting, file, _) => Some(format!(
                     "{} would not start with it: {setting} in {} allows only extensions with a known \

@@ -102,18 +102,18 @@ impl Facts {
             (tried.join().expect(why), answers, other_host.join().expect(why), own_token)
         });
         let settings = Settings::read(&environment);
-        let trust = settings.as_ref().ok().map(|settings| settings.trust().clone());
+        let read = settings.as_ref().ok();
         Self {
-            env_file: settings.as_ref().ok().and_then(|all| EnvFile::of(&environment, all)),
-            unread: settings.as_ref().map(|all| all.unread.clone()).unwrap_or_default(),
+            env_file: read.and_then(|all| EnvFile::of(&environment, all)),
+            unread: read.map(|all| all.unread.clone()).unwrap_or_default(),
             elsewhere: elsewhere(&environment),
             unusable_folder: unusable_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
             sandbox: settings.as_ref().ok().and_then(|all| hiding_sandbox(&environment, all)),
             client_program: ClientProgram::of(&environment),
-            trust,
-            hooks: Hooks::of(&environment),
+            trust: read.map(|all| all.trust().clone()),
+            hooks: Hooks::of(&environment, read),
             hooks_arrived: ask_for_hooks(&environment, &plan, &tried),
             environment,
             plan,

@@ -77,9 +77,9 @@ struct Hook {
 }
 
 impl Hooks {
-    /// Reads the extension, the settings and the enablement. Starts the program of the hooks, unless
-    /// it is this one.
-    pub fn of(environment: &Environment) -> Self {
+    /// Reads the extension and the enablement. Starts the program of the hooks, unless it is this one.
+    /// Without `settings` the client does not start.
+    pub(super) fn of(environment: &Environment, settings: Option<&Settings>) -> Self {
         let switches = &environment.profile.hooks.switches;
         let folder = installed_folder(environment);
         let manifest = folder.join(switches.manifest);
@@ -95,7 +95,7 @@ impl Hooks {
         let Some(hooks) = json(&file).and_then(|content| of_file(environment, &content)) else {
             return Self::stopped_by(HookObstacle::Broken { file, is_linked });
         };
-        let mut obstacles = hook_switches(environment);
+        let mut obstacles = hook_switches(environment, settings);
         let mut events: Vec<_> = hooks.iter().map(|hook| hook.event_kind).collect();
         let mut expected = environment.profile.hooks.events.iter();
         let complete = expected.all(|(_, event)| hooks.iter().any(|hook| hook.event == *event));
@@ -125,7 +125,12 @@ impl Hooks {
             obstacles.push(HookObstacle::Incomplete { file, is_linked });
         }
         let program = programs.pop_first();
-        Self { obstacles, events, program, server_off: server_off(environment) }
+        Self {
+            obstacles,
+            events,
+            program,
+            server_off: settings.and_then(|all| server_off(environment, all)),
+        }
     }
 
     fn stopped_by(obstacle: HookObstacle) -> Self {
@@ -133,10 +138,10 @@ impl Hooks {
     }
 }
 
-/// Reads the settings and the enablement of the client: whether it would run the companion's hooks in
-/// its folder. The extension need not be installed. The client runs none of them, unless the result is
-/// empty or [`HookObstacle::NamesOff`].
-pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
+/// Reads the enablement of the client: whether it would run the companion's hooks in its folder with
+/// these settings. The extension need not be installed. The client runs none of them, unless the
+/// result is empty or [`HookObstacle::NamesOff`].
+pub fn hook_switches(environment: &Environment, settings: Option<&Settings>) -> Vec<HookObstacle> {
     let switches = &environment.profile.hooks.switches;
     let mut obstacles = Vec::new();
     let is_true = |value: &str| matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true");
@@ -145,7 +150,7 @@ pub fn hook_switches(environment: &Environment) -> Vec<HookObstacle> {
     {
         obstacles.push(HookObstacle::SafeMode(name));
     }
-    let Ok(settings) = Settings::read(environment) else { return obstacles };
+    let Some(settings) = settings else { return obstacles };
     let folder = extension_folder(environment);
     let is_copied = !folder.join(switches.install_metadata).exists();
     if let Some(setting) = switches.allowed_sources.filter(|_| is_copied)
@@ -236,8 +241,7 @@ fn first_word(command: &str) -> String {
 }
 
 /// Why the client does not start the extension's MCP server.
-fn server_off(environment: &Environment) -> Option<String> {
-    let settings = Settings::read(environment).ok()?;
+fn server_off(environment: &Environment, settings: &Settings) -> Option<String> {
     let name = environment.profile.name;
     let lists =
         |value: &Value| value.as_array().is_some_and(|names| names.iter().any(|one| one == NAME));
@@ -288,14 +292,14 @@ mod tests {
         let home = dir.path().to_str().unwrap().to_owned();
         let vars = ["HOME", "USERPROFILE"].map(|name| (name.to_owned(), home.clone()));
         let environment = Environment::with_vars(&GEMINI, vars.into(), dir.path().into());
-        assert_eq!(Hooks::of(&environment).obstacles, [HookObstacle::NotInstalled]);
+        assert_eq!(Hooks::of(&environment, None).obstacles, [HookObstacle::NotInstalled]);
         let folder = extension_folder(&environment);
         fs::create_dir_all(&folder).unwrap();
         let gone = dir.path().join("gone");
         let link = json!({ "type": "link", "source": gone }).to_string();
         fs::write(folder.join(".gemini-extension-install.json"), link).unwrap();
         let obstacle = || {
-            let [obstacle] = &Hooks::of(&environment).obstacles[..] else { panic!() };
+            let [obstacle] = &Hooks::of(&environment, None).obstacles[..] else { panic!() };
             obstacle.clone()
         };
         let (manifest, file) = (gone.join("gemini-extension.json"), gone.join("hooks/hooks.json"));
