@@ -101,7 +101,7 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
 /// Returns the variables that `gemini --sandbox` passes to its container, together with the user's
 /// own. The sandbox passes the port and the workspace by itself. The token is passed by name only:
 /// a value would be on the command line of docker, and in the CLI's debug log. A client that reads
-/// the token from a file has its own folder in the container.
+/// the token from a file has its folder in the container, too.
 fn for_sandbox(
     profile: &ClientProfile,
     environment: &Environment,

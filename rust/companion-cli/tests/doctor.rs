@@ -171,3 +171,81 @@ fn a_neovim_that_hangs_is_not_waited_for() {
     assert!(said.contains("Neovim: "), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
 }
+
+/// Writes the user's settings of a client, with its IDE mode on.
+fn write_settings(companion: &Companion, folder: &str, more: &Value) {
+    let folder = companion.root().join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    let mut all = json!({ "ide": { "enabled": true } });
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    fs::write(folder.join("settings.json"), all.to_string()).unwrap();
+}
+
+/// A container of the client has an address of its own, and looks for the companion on the host.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_container_with_the_variables_may_not_reach_the_companion() {
+    let companion = Companion::start("project");
+    write_settings(&companion, ".gemini", &json!({ "tools": { "sandbox": "docker" } }));
+    let run = |args: &[&str], flags: &str| {
+        let mut env = companion.command(&["env", "--format", "json"]);
+        let env = env.args(args).env("SANDBOX_FLAGS", flags).output().unwrap().stdout;
+        let env: std::collections::BTreeMap<String, String> = serde_json::from_slice(&env).unwrap();
+        let mut command = companion.command::<&str>(&[]);
+        command.env("REMOTE_CONTAINERS", "1").envs(env);
+        doctor(command)
+    };
+    let may = |said: &str| said.contains(", if its sandbox reaches this machine.\n");
+    let said = run(&[], "");
+    assert!(may(&said) && said.contains("serve --listen 172.17.0.1"), "{said}");
+    assert!(said.contains("gemini-companion env --host-network"), "{said}");
+    assert!(may(&run(&["--host-network"], "")));
+    assert!(may(&run(&[], "--network host")));
+    for flags in ["--network host", "--network=host"] {
+        let said = run(&["--host-network"], flags);
+        assert!(said.starts_with("Gemini CLI connects to ") && !may(&said), "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sandbox_of_qwen_code_sees_no_process_of_the_host() {
+    let companion = Companion::start("project");
+    fs::create_dir_all(companion.root().join(".qwen/ide")).unwrap();
+    write_settings(&companion, ".qwen", &json!({ "tools": { "sandbox": "docker" } }));
+    let run = |vars: &[(&str, &str)]| {
+        let mut command = companion.command(&["doctor", "--client", "qwen"]);
+        let output = command.env("TMPDIR", companion.root().join("tmp")).envs(vars.iter().copied());
+        text(&output.output().unwrap().stdout).to_owned()
+    };
+    let said = run(&[]);
+    assert!(said.starts_with("All is ready, but Qwen Code starts in a sandbox, by "), "{said}");
+    let port = companion.ready["port"].to_string();
+    let project = companion.project.to_str().unwrap();
+    let variables =
+        [("QWEN_CODE_IDE_SERVER_PORT", &*port), ("QWEN_CODE_IDE_WORKSPACE_PATH", project)];
+    let said = run(&variables);
+    assert!(said.starts_with("Qwen Code connects to "), "{said}");
+    assert!(said.contains(", if its sandbox reaches this machine.\n"), "{said}");
+}
+
+#[test]
+fn a_sandbox_is_on_by_the_settings_of_several_files() {
+    let companion = Companion::start("project");
+    write_settings(
+        &companion,
+        ".gemini",
+        &json!({
+            "security": { "folderTrust": { "enabled": false } },
+            "tools": { "sandbox": { "enabled": true, "command": "docker" } },
+        }),
+    );
+    let of_project = companion.project.join(".gemini");
+    fs::create_dir(&of_project).unwrap();
+    let sandbox = json!({ "tools": { "sandbox": { "allowedPaths": ["/opt"] } } });
+    fs::write(of_project.join("settings.json"), sandbox.to_string()).unwrap();
+    let mut command = companion.command::<&str>(&[]);
+    command.env("REMOTE_CONTAINERS", "1");
+    let said = doctor(command);
+    assert!(said.starts_with("All is ready, but Gemini CLI starts in a sandbox, by "), "{said}");
+}

@@ -9,6 +9,7 @@ use super::facts::{Facts, Tried};
 use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed, shown};
+use super::sandbox::Sandbox;
 use super::settings::{IdeMode, Unread};
 use super::text::{list, place};
 use super::trust::Trust;
@@ -301,7 +302,7 @@ fn client(facts: &Facts, found: &mut Evidence) {
             found.bad(format!("IDE mode is off: by {setting} in {file} tools run in a sandbox"));
         }
     }
-    if let Some(by) = &facts.sandbox {
+    if let Some(Sandbox::HidesCompanion(by)) = &facts.sandbox {
         found.bad(format!("it starts in a sandbox, by {by}, without the companion's variables"));
     }
     for (file, why) in &facts.unread {

@@ -9,6 +9,7 @@ use super::Problem;
 use super::facts::Facts;
 use super::judge::most_relevant;
 use super::probe::Failure;
+use super::sandbox::Sandbox;
 use super::settings::{IdeMode, outweighs_user};
 use super::text::{list, place, quoted};
 use crate::discover::{CandidateStatus, Environment, Origin, Target};
@@ -197,7 +198,10 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
             (format!("All is ready, but IDE mode is switched off in {name}."), vec![fix])
         }
         Problem::Sandbox => {
-            let by = facts.sandbox.as_deref().unwrap_or_default();
+            let by = match &facts.sandbox {
+                Some(Sandbox::HidesCompanion(by)) => by,
+                _ => "",
+            };
             let (variable, value) = profile.terminal;
             let variables = format!(
                 "Run eval \"$(gemini-companion env)\" and export {variable}={value}, and start {id} in \
@@ -205,8 +209,7 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
             );
             let mut fixes = vec![variables];
             if cfg!(target_os = "linux") {
-                // Docker Desktop and Seatbelt reach 127.0.0.1 of this machine.
-                fixes.push(listen(environment));
+                fixes.extend(reach_host(environment));
             }
             (
                 format!(
@@ -293,6 +296,13 @@ fn listen(environment: &Environment) -> String {
          {address} ({which}), or the JetBrains plugin's setting. By itself it listens on 127.0.0.1 \
          only."
     )
+}
+
+/// Suggests how the container of a sandbox reaches the companion of a Linux machine.
+pub(super) fn reach_host(environment: &Environment) -> Vec<String> {
+    let network = "Or let the sandbox use the host's network: export SANDBOX_FLAGS='--network host', \
+                   and run eval \"$(gemini-companion env --host-network)\".";
+    vec![listen(environment), network.to_owned()]
 }
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {

@@ -10,7 +10,7 @@ use super::client_program::ClientProgram;
 use super::env_file::EnvFile;
 use super::hooks::Hooks;
 use super::probe::{ANSWER_TIMEOUT, Failure, Probed, over_http, over_stdio};
-use super::sandbox::hiding_sandbox;
+use super::sandbox::Sandbox;
 use super::settings::{IdeMode, Settings, Unread};
 use super::trust::Trust;
 use crate::discover::{
@@ -61,8 +61,8 @@ pub struct Facts {
     pub unread: Vec<(PathBuf, Unread)>,
     /// Whether the client's IDE mode is on.
     pub ide_mode: IdeMode,
-    /// The variable or setting that starts the client in a sandbox where it finds no companion.
-    pub sandbox: Option<String>,
+    /// Why the client may not connect in the sandbox in which it starts.
+    pub sandbox: Option<Sandbox>,
     /// The client's program.
     pub client_program: ClientProgram,
     /// Whether the client trusts the folder, if its settings can be read.
@@ -110,7 +110,7 @@ impl Facts {
             unusable_folder: unusable_folder(&environment),
             worktree_of: worktree_of(&environment, &plan),
             ide_mode: IdeMode::of(&environment, &settings),
-            sandbox: settings.as_ref().ok().and_then(|all| hiding_sandbox(&environment, all)),
+            sandbox: read.and_then(|all| Sandbox::of(&environment, all)),
             client_program: ClientProgram::of(&environment),
             trust: read.map(|all| all.trust().clone()),
             hooks: Hooks::of(&environment, read),

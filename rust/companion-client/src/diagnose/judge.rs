@@ -1,9 +1,10 @@
 //! Finds the first problem that keeps the client from connecting, in the client's own order.
 
-use super::explain::explain;
+use super::explain::{explain, reach_host};
 use super::facts::{Facts, Tried};
 use super::hooks::HookObstacle;
 use super::probe::Failure;
+use super::sandbox::Sandbox;
 use super::settings::IdeMode;
 use super::text::place;
 use super::{Diagnosis, Problem, evidence};
@@ -15,6 +16,7 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
     let profile = facts.environment.profile;
     let (verdict, mut advice) = match problem {
         Some(problem) => explain(facts, problem),
+        None if may_be_apart(facts) => (success(facts), reach_host(&facts.environment)),
         None => (success(facts), Vec::new()),
     };
     // In a sandbox the client may say something else.
@@ -54,7 +56,10 @@ fn problem(facts: &Facts) -> Option<Problem> {
     }
     if facts.connected().is_some() {
         return match &facts.ide_mode {
-            IdeMode::On(_) => facts.sandbox.is_some().then_some(Problem::Sandbox),
+            IdeMode::On(_) => {
+                let is_hidden = matches!(facts.sandbox, Some(Sandbox::HidesCompanion(_)));
+                is_hidden.then_some(Problem::Sandbox)
+            }
             IdeMode::Sandboxed(_) => Some(Problem::ToolSandbox),
             _ => Some(Problem::SwitchedOff),
         };
@@ -175,6 +180,11 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
     text.to_owned()
 }
 
+/// Whether the client starts in a container that may not reach the companion. Only a container shows that.
+fn may_be_apart(facts: &Facts) -> bool {
+    facts.sandbox == Some(Sandbox::HasOwnNetwork)
+}
+
 fn success(facts: &Facts) -> String {
     let name = facts.environment.profile.name;
     let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
@@ -184,5 +194,6 @@ fn success(facts: &Facts) -> String {
         Some(_) if facts.hooks.events.is_empty() => " Its hooks do not run.",
         Some(_) => " Not all of its hooks work.",
     };
-    format!("{name} connects to {ide}, at {by}.{hooks}")
+    let condition = if may_be_apart(facts) { ", if its sandbox reaches this machine" } else { "" };
+    format!("{name} connects to {ide}, at {by}{condition}.{hooks}")
 }

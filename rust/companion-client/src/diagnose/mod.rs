@@ -31,6 +31,7 @@ pub use hook_program::RunnerProblem;
 pub use hooks::{HookObstacle, Hooks, hook_switches};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
+pub use sandbox::Sandbox;
 pub use settings::{IdeMode, Settings, Unread, corrects_edits, user_settings};
 pub use terminal::diagnose_terminal;
 pub use trust::Trust;

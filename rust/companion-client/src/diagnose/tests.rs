@@ -351,7 +351,7 @@ fn no_way() -> Vec<(Problem, Facts)> {
     sandboxed.environment.profile = &QWEN;
     sandboxed.ide_mode = IdeMode::Sandboxed("/home/me/.qwen/settings.json".into());
     let mut hidden = connected();
-    hidden.sandbox = Some("GEMINI_SANDBOX".to_owned());
+    hidden.sandbox = Some(Sandbox::HidesCompanion("GEMINI_SANDBOX".to_owned()));
     let html = Failure::NotACompanion("the server answered 404".to_owned());
     let refused = HookObstacle::SourceNotAllowed(
         "security.allowedExtensions",

@@ -89,7 +89,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         ],
         system_defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: None,
-        sandbox: Some(("GEMINI_SANDBOX", "tools.sandbox")),
+        sandbox: ("GEMINI_SANDBOX", "tools.sandbox"),
         proxies: &["http:", "https:"], // `proxy-agent.js` of undici
         // `DEFAULT_EXCLUDED_ENV_VARS` in `settings.ts`
         ignored_in_env_file: &[
@@ -185,7 +185,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         ],
         system_defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
         tool_sandbox: Some("tools.executionSandbox"),
-        sandbox: None, // its folder, with the files, is in the container, too
+        sandbox: ("QWEN_SANDBOX", "tools.sandbox"),
         proxies: &["http:", "https:", "socks:", "socks5:"], // `Socks5ProxyAgent` of undici
         ignored_in_env_file: &[],
         env_files: EnvFiles::FirstAndUsers, // `findEnvFiles` in `environment.ts`

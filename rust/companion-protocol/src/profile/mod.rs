@@ -107,9 +107,8 @@ pub struct Installation {
     /// The setting that runs tools in a sandbox, if the client then has no IDE mode. The
     /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
-    /// The variable and the setting that start the client in a sandbox, if it finds no discovery file
-    /// there.
-    pub sandbox: Option<(&'static str, &'static str)>,
+    /// The variable and the setting that start the client in a sandbox.
+    pub sandbox: (&'static str, &'static str),
     /// The beginnings of a proxy's URL that its HTTP library accepts. Another one stops it at its
     /// start.
     pub proxies: &'static [&'static str],
