@@ -230,6 +230,20 @@ fn a_sandbox_of_qwen_code_sees_no_process_of_the_host() {
 }
 
 #[test]
+fn variables_of_a_proxy_and_of_a_sandbox_in_a_file_are_named() {
+    let companion = Companion::start("project");
+    let trust = json!({ "security": { "folderTrust": { "enabled": false } } });
+    write_settings(&companion, ".gemini", &trust);
+    let file = companion.root().join(".gemini/.env");
+    for name in ["GEMINI_SANDBOX", "HTTPS_PROXY", "http_proxy"] {
+        fs::write(&file, format!("{name}=docker\n")).unwrap();
+        let said = doctor(companion.command::<&str>(&[]));
+        let expected = format!("the CLI also reads {name} from {}", file.display());
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
 fn a_sandbox_is_on_by_the_settings_of_several_files() {
     let companion = Companion::start("project");
     write_settings(
@@ -248,4 +262,18 @@ fn a_sandbox_is_on_by_the_settings_of_several_files() {
     command.env("REMOTE_CONTAINERS", "1");
     let said = doctor(command);
     assert!(said.starts_with("All is ready, but Gemini CLI starts in a sandbox, by "), "{said}");
+}
+
+#[test]
+fn each_variable_of_a_proxy_must_be_valid() {
+    let companion = Companion::start("project");
+    for [good, wrong] in [["https_proxy", "HTTPS_PROXY"], ["HTTP_PROXY", "http_proxy"]] {
+        for value in ["", "http://127.0.0.1:9"] {
+            let mut command = companion.command::<&str>(&[]);
+            command.env("REMOTE_CONTAINERS", "1").env(good, value).env(wrong, "proxy:3128");
+            let said = doctor(command);
+            let verdict = format!("does not connect: {wrong} is not a valid URL.\n");
+            assert!(said.contains(&verdict), "{said}");
+        }
+    }
 }

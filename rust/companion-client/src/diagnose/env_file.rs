@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use companion_platform::read_plain_file;
-use companion_protocol::profile::{EnvFiles, Installation};
+use companion_protocol::profile::{ClientProfile, EnvFiles, Installation};
 use serde_json::Value;
 
+use super::facts::PROXIES;
 use super::settings::{Settings, client_home, is_on, user_settings};
 use super::trust::Trust;
 use crate::discover::Environment;
@@ -16,8 +17,8 @@ const FILE: &str = ".env";
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The first file `.env` that the client reads and that sets variables of its connection. The terminal
-/// does not set these.
+/// The first file `.env` that the client reads and that sets variables of its connection, of its sandbox or
+/// of a proxy. The terminal does not set these.
 #[derive(Clone, Debug)]
 pub struct EnvFile {
     /// The file.
@@ -58,11 +59,13 @@ impl EnvFile {
         let content = read_plain_file(&path, MAX_FILE).ok()?;
         let content = String::from_utf8_lossy(&content);
         let names: Vec<_> = content.lines().filter_map(name).collect();
-        let mut variables: Vec<_> = environment.profile.variables.names().collect();
+        let ClientProfile { variables, installation, .. } = environment.profile;
+        let mut variables: Vec<_> = variables.names().chain(PROXIES).collect();
+        variables.push(installation.sandbox.0);
         variables.retain(|name| names.contains(name) && environment.var(name).is_none());
         let mut ignored = Vec::new();
         // The client searches for the name of its folder anywhere in the path.
-        if !path.to_string_lossy().contains(environment.profile.installation.settings) {
+        if !path.to_string_lossy().contains(installation.settings) {
             let names = names_to_ignore(environment, settings);
             (ignored, variables) = variables.into_iter().partition(|name| names.contains(name));
         }

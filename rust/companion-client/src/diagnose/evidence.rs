@@ -5,7 +5,7 @@ use companion_protocol::profile::ClientProfile;
 
 use super::client_program::ClientProgram;
 use super::env_file::EnvFile;
-use super::facts::{Facts, Tried};
+use super::facts::{Facts, Tried, bad_proxy};
 use super::features::missing;
 use super::hooks::{HookObstacle, Hooks};
 use super::probe::{Failure, Probed, shown};
@@ -185,7 +185,7 @@ fn failed(failure: &Failure) -> String {
         Failure::WrongName(said) => format!("it refuses the request (403): {said}"),
         Failure::NotACompanion(said) => format!("no companion: {said}"),
         Failure::BadPort => "that is not a port".to_owned(),
-        Failure::BadProxy(name) => format!("invalid {name}: the CLI can't start"),
+        Failure::BadProxy(name) => format!("invalid {name}"),
         Failure::BadCommand(said) | Failure::BehindCommand(said) => said.clone(),
     }
 }
@@ -254,7 +254,7 @@ fn environment(facts: &Facts, found: &mut Evidence) {
         found.bad(format!("{} is not a JSON array of texts", names.stdio_args));
     }
     container(environment, found);
-    if let Some(name) = super::facts::bad_proxy(environment) {
+    if let Some(name) = bad_proxy(environment) {
         let schemes = environment.profile.installation.proxies.iter();
         let forms: Vec<_> = schemes.map(|scheme| format!("{scheme}//HOST:PORT")).collect();
         found.bad(format!("{name} does not have the form {}", forms.join(" or ")));

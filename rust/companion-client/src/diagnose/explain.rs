@@ -6,7 +6,7 @@ use companion_platform::{Platform, quote, temp_dir_variables};
 use companion_protocol::profile::{Base, ClientProfile, Folder};
 
 use super::Problem;
-use super::facts::Facts;
+use super::facts::{Facts, bad_proxy};
 use super::judge::most_relevant;
 use super::probe::Failure;
 use super::sandbox::Sandbox;
@@ -100,13 +100,13 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
             vec!["Restart the companion in the editor.".to_owned(), new_terminal(profile)],
         ),
         Problem::BadProxy => {
-            let proxy = super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY");
+            let proxy = bad_proxy(environment).unwrap_or("HTTP_PROXY");
             let fix = format!(
                 "Write {proxy} as http://HOST:PORT, or unset it. In a password, # is %23, / is %2F \
                  and % is %25. The CLI does not use a proxy for its companion, but an invalid URL \
-                 stops it at its start."
+                 stops it."
             );
-            (fails(&format!("{proxy} is not a valid URL, so the CLI can't start")), vec![fix])
+            (fails(&format!("{proxy} is not a valid URL")), vec![fix])
         }
         Problem::NotRunning => {
             (fails(&format!("no program listens at {at} any more")), left_over(facts))

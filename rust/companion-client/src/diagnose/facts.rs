@@ -19,6 +19,9 @@ use crate::discover::{
 };
 use crate::http::{Endpoint, block_on, hook_senders};
 
+/// The variables of a proxy.
+pub(super) const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"];
+
 /// The most discovery files whose companions are called, in the client's order.
 const MAX_ASKED: usize = 16;
 
@@ -171,14 +174,13 @@ fn ask_for_hooks(environment: &Environment, plan: &Plan, tried: &[Tried]) -> Opt
     Some(senders.iter().any(|sender| sender == environment.profile.id))
 }
 
-/// Returns the name of a proxy variable whose value is not a URL of a proxy. The client's HTTP
-/// library fails on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
+/// Returns the name of a proxy variable whose value is not a URL of a proxy. The client fails at its start
+/// (`loadCliConfig`), or its HTTP library does, although the client never uses the proxy for a companion
+/// (`createProxyAwareFetch`). Each prefers other names.
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     let schemes = environment.profile.installation.proxies;
-    [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]].into_iter().find_map(|names| {
-        let name = names.into_iter().find(|name| environment.var(name).is_some())?;
-        environment.set(name).is_some_and(|value| !is_proxy(value, schemes)).then_some(name)
-    })
+    let is_bad = |name: &&str| environment.set(name).is_some_and(|value| !is_proxy(value, schemes));
+    PROXIES.into_iter().find(is_bad)
 }
 
 /// Whether a value is a URL with one of the schemes, a host and nothing behind it. A character such as
