@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -18,6 +19,11 @@ use crate::common::{Companion, program, text};
 fn doctor(mut command: Command) -> String {
     let output = command.args(["doctor", "--client", "gemini"]).output().unwrap();
     text(&output.stdout).to_owned()
+}
+
+/// Returns a port without a listener.
+fn closed_port() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }
 
 #[test]
@@ -227,6 +233,43 @@ fn a_sandbox_of_qwen_code_sees_no_process_of_the_host() {
     let said = run(&variables);
     assert!(said.starts_with("Qwen Code connects to "), "{said}");
     assert!(said.contains(", if its sandbox reaches this machine.\n"), "{said}");
+}
+
+/// The variables stay in a shell, such as one of tmux in Neovim's terminal.
+#[test]
+fn variables_of_a_closed_editor_are_not_the_terminals_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = program(dir.path());
+    command.env("REMOTE_CONTAINERS", "1").env("GEMINI_CLI_IDE_SERVER_PORT", closed_port());
+    command.env("GEMINI_CLI_IDE_WORKSPACE_PATH", dir.path()).env("GEMINI_CLI_IDE_AUTH_TOKEN", "x");
+    command.current_dir(&dir);
+    let said = doctor(command);
+    assert!(said.starts_with("Gemini CLI does not connect: it finds no companion.\n"), "{said}");
+    assert!(said.contains("1. Open the project in an editor that has the companion"), "{said}");
+}
+
+#[test]
+fn a_token_that_is_missing_is_named() {
+    let companion = Companion::start("project");
+    let mut command = companion.command::<&str>(&[]);
+    command.env("TMPDIR", companion.root()).env("REMOTE_CONTAINERS", "1");
+    command.env("GEMINI_CLI_IDE_SERVER_PORT", companion.ready["port"].to_string());
+    command.env("GEMINI_CLI_IDE_WORKSPACE_PATH", &companion.project);
+    command.env("TERMINAL_EMULATOR", "JetBrains-JediTerm");
+    let said = doctor(command);
+    let expected = "wants a token (401), and GEMINI_CLI_IDE_AUTH_TOKEN is not set.\n";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn an_editor_whose_file_is_not_found_may_have_another_folder_for_temporary_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = program(dir.path());
+    command.env("REMOTE_CONTAINERS", "1").current_dir(&dir);
+    let said = doctor(command);
+    let folder = dir.path().join("tmp");
+    let compare = format!("Compare TMPDIR in the editor with {}.", folder.display());
+    assert!(said.contains(&compare), "{said}");
 }
 
 #[test]

@@ -61,7 +61,8 @@ fn folder(facts: &Facts, found: &mut Evidence) {
     let cwd = facts.environment.cwd.display();
     // The processes of another system are not seen here.
     let is_seen = facts.environment.container.is_none() && facts.connected().is_none();
-    let has_ended = is_seen && facts.plan.is_left_over();
+    let is_refused = facts.tried.first().is_some_and(|one| one.outcome == Err(Failure::Refused));
+    let has_ended = is_seen && (facts.plan.is_left_over() || is_refused);
     let has = if has_ended { "that has ended had" } else { "has" };
     let by_file = facts.plan.search.chosen().and_then(|one| one.connection.as_ref());
     let is_known = facts.connected().is_some()
@@ -134,9 +135,6 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool, foun
         CandidateStatus::Stale => "passed over, and removed by the CLI when it starts".to_owned(),
     };
     let is_refused = answer == Some(&Err(Failure::Refused));
-    // In a container the companion may listen, and its process run, where nobody here sees it.
-    let answers = matches!(answer, Some(Ok(_)));
-    let stale = !in_container && !answers && (is_refused || !candidate.alive);
     text = format!("{text}\n{why}");
     if let Some(pid) = candidate.ide_pid {
         let alive = if candidate.alive { "runs" } else { "does not run here" };
@@ -147,14 +145,15 @@ fn file(candidate: &Candidate, answer: Option<&Probed>, in_container: bool, foun
         Some(Err(failure)) => text = format!("{text}; {}", failed(failure)),
         None => {}
     }
-    if stale {
+    // In a container the companion may listen where nobody here sees it.
+    if is_refused && !in_container {
         text.push_str(
             "\nleft over from a companion that has ended; one that starts when the file is at least \
              ten minutes old deletes it",
         );
     }
     match &candidate.standing {
-        CandidateStatus::Chosen(_) if stale || is_refused => found.bad(text),
+        CandidateStatus::Chosen(_) if matches!(answer, Some(Err(_))) => found.bad(text),
         CandidateStatus::Chosen(_) => found.good(text),
         _ => found.note(text),
     }

@@ -116,12 +116,14 @@ pub(super) fn explain(facts: &Facts, problem: Problem) -> (String, Vec<String>) 
             left_over(facts),
         ),
         Problem::WrongToken => {
-            let source = match facts.plan.token_origin {
-                Origin::File => "another companion's file",
-                Origin::Variable => "an earlier session of the editor",
+            let rejects = format!("the companion at {at} rejects the token (401), which is from");
+            let why = match (facts.plan.token_origin, variables.auth_token) {
+                (Origin::File, _) => format!("{rejects} another companion's file"),
+                (_, Some(name)) if facts.plan.token.is_none() => {
+                    format!("the companion at {at} wants a token (401), and {name} is not set")
+                }
+                _ => format!("{rejects} an earlier session of the editor"),
             };
-            let why =
-                format!("the companion at {at} rejects the token (401), which is from {source}");
             (fails(&why), left_over(facts))
         }
         Problem::WrongName => (
@@ -241,8 +243,7 @@ fn command(ClientProfile { variables, .. }: &ClientProfile) -> String {
 }
 
 fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
-    let ClientProfile { name, variables, .. } = facts.environment.profile;
-    let has_port = facts.environment.set(variables.port).is_some();
+    let name = facts.environment.profile.name;
     let why = if let Some((folder, owner)) = &facts.unusable_folder {
         let folder = folder.display();
         &match owner {
@@ -254,7 +255,7 @@ fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
         }
     } else if !facts.elsewhere.is_empty() {
         "the companion's file is not in the folder where the CLI looks"
-    } else if problem == Problem::UnknownTerminal && has_port {
+    } else if problem == Problem::UnknownTerminal && facts.connected().is_some() {
         "the CLI ignores the companion's variables, because it does not recognize this terminal as \
          an editor's"
     } else {
@@ -347,9 +348,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                  files."
         ));
     }
-    if problem == Problem::UnknownTerminal
-        && environment.set(environment.profile.variables.port).is_some()
-    {
+    if problem == Problem::UnknownTerminal && facts.connected().is_some() {
         advice.push(format!(
             "Run: export {variable}={value}. The CLI accepts only terminals of editors that it \
                  knows."
@@ -376,7 +375,16 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let is_unexplained = advice.is_empty();
     advice.push(start(facts));
+    if is_unexplained && matches!(environment.profile.folder.base, Base::Temp) {
+        advice.push(format!(
+            "If it is open there, its folder for temporary files may be another one, or full. \
+             Compare {} in the editor with {}.",
+            temp_dir_variables(Platform::CURRENT)[0],
+            environment.temp_dir.display()
+        ));
+    }
     advice
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod left_over;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -248,7 +250,7 @@ fn nothing_found() -> Vec<(Problem, Facts)> {
     let mut temp = nothing();
     temp.elsewhere = vec!["/var/folders/a b/gemini/ide/gemini-ide-server-1-2.json".into()];
     let mut variables = nothing();
-    var(&mut variables, GEMINI.variables.port, "41234");
+    variables.tried = connected().tried;
     let mut ssh = nothing();
     var(&mut ssh, "SSH_CONNECTION", "1 2 3 4");
     var(&mut ssh, "WSL_DISTRO_NAME", "Debian");
@@ -309,15 +311,6 @@ fn in_a_container_with_its_editor_no_advice_is_about_the_host() {
         let advice = text.split("\nWhere the CLI runs").next().unwrap();
         assert!(!advice.contains("container") && !advice.contains("host"), "{advice}");
     }
-}
-
-#[test]
-fn an_editor_that_has_ended_has_no_folder_open_and_has_left_its_file() {
-    let mut facts = failing(Failure::Refused);
-    facts.plan.search.candidates[0].alive = false;
-    let text = check(Some(Problem::NotRunning), &facts);
-    assert!(text.contains("project, which the editor that has ended had open\n"), "{text}");
-    assert!(text.contains("left over from a companion that has ended"), "{text}");
 }
 
 fn no_way() -> Vec<(Problem, Facts)> {

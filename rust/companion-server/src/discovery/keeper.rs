@@ -292,9 +292,12 @@ impl WatchedFile {
         self.file.state.lock().presence = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
-            let ClientProfile { name, variables, .. } = self.file.profile;
+            let ClientProfile { name, variables, terminal: (mark, value), .. } = self.file.profile;
             let finds = match variables.auth_token {
-                Some(_) => "finds this editor only from a terminal that has its environment",
+                Some(_) => &format!(
+                    "finds this editor only from a terminal that has its environment and \
+                     {mark}={value}"
+                ),
                 None => "does not find this editor",
             };
             log::warn!(
