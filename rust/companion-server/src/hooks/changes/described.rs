@@ -21,7 +21,7 @@ impl Change {
             added: counts.map(|counts| counts.added),
             removed: counts.map(|counts| counts.removed),
             revertible: self.is_revertible(),
-            reverted: self.is_reverted,
+            reverted: self.is_reverted(),
             private: self.is_private,
             mixed: self.is_mixed,
         }

@@ -22,7 +22,6 @@ use companion_core::text::Digest;
 use file_text::as_on_disk;
 pub(crate) use file_text::{Access, FileSnapshot, FileText};
 pub(crate) use hunks::LineCounts;
-pub(crate) use reverted::Reverted;
 use reverted::RevertedHunk;
 pub(crate) use tool_calls::Agent;
 use tool_calls::{ToolCall, ToolCalls};
@@ -54,6 +53,7 @@ pub(crate) struct CliChanges {
     /// The oldest is first.
     prompts: Vec<Prompt>,
     last_number: u64,
+    last_edit: u64,
     calls: ToolCalls,
     /// The prompts that will be reported once their lines are counted.
     reports: Vec<PromptId>,
@@ -79,6 +79,8 @@ struct Prompt {
 #[expect(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
 struct Change {
     path: Arc<str>,
+    /// The number of its first edit, which orders the changes of all CLIs.
+    first_edit: u64,
     before: FileText,
     /// The file as the CLI left it.
     after: FileText,
@@ -86,7 +88,9 @@ struct Change {
     is_private: bool,
     /// Something else may have changed the file during the prompt.
     is_mixed: bool,
-    is_reverted: bool,
+    /// The prompt of the change whose revert has reverted this one: this one itself, or an earlier one of
+    /// the file.
+    reverted_with: Option<PromptId>,
     /// The user has kept a hunk, so `before` is no longer the text before the prompt.
     has_kept: bool,
     /// The user has kept the rest, so the change is not in the list. It stays here until the model
@@ -215,22 +219,22 @@ impl CliChanges {
     }
 
     /// A tool has edited a file, which is `after` by now. With `original` the file before the edit
-    /// is known from the CLI, too. Returns the prompt, if the file has changed.
+    /// is known from the CLI, too. Returns the prompts whose lists change.
     pub(crate) fn edited(
         &mut self,
         caller: Agent<'_>,
         original: Option<FileText>,
         after: FileSnapshot,
-    ) -> Option<PromptId> {
+    ) -> BTreeSet<PromptId> {
         if after.access == Access::Outside {
-            return None;
+            return BTreeSet::new();
         }
         let before = self.calls.end_edit(caller, &after.path);
         // The CLI reports the text of any file. A revert must not write it where there is no file.
         let is_there = matches!(after.text, FileText::Text(_));
         let original = original.filter(|_| after.access == Access::Shared && is_there);
         if before.is_none() && original.is_none() && after.text == FileText::Absent {
-            return None;
+            return BTreeSet::new();
         }
         let (before, is_mixed) = match (before, original) {
             (Some(file), Some(FileText::Text(of_cli))) if file.text.differs_from(&of_cli) => {
@@ -248,22 +252,22 @@ impl CliChanges {
         self.record(caller, before, after, is_mixed)
     }
 
-    /// A command has ended. `after` are the files by now. Returns the prompt, if a file has changed.
+    /// A command has ended. `after` are the files by now. Returns the prompts whose lists change.
     fn command_ended(
         &mut self,
         caller: Agent<'_>,
         command: &ToolCall,
         after: Vec<FileSnapshot>,
-    ) -> Option<PromptId> {
+    ) -> BTreeSet<PromptId> {
         let mut before: BTreeMap<_, _> =
             command.files.iter().map(|file| (&file.path, &file.text)).collect();
-        let mut prompt = None;
+        let mut prompts = BTreeSet::new();
         for file in after {
             let Some(before) = before.remove(&file.path) else { continue };
             // The user may have saved the file during the command.
-            prompt = self.record(caller, before.clone(), file, true).or(prompt);
+            prompts.extend(self.record(caller, before.clone(), file, true));
         }
-        prompt
+        prompts
     }
 
     fn record(
@@ -272,7 +276,7 @@ impl CliChanges {
         mut before: FileText,
         after: FileSnapshot,
         is_mixed: bool,
-    ) -> Option<PromptId> {
+    ) -> BTreeSet<PromptId> {
         let FileSnapshot { path, text: after, access } = after;
         // A command of another CLI may have made a change that is seen after this one.
         let cli = is_mixed.then_some(caller.cli);
@@ -286,37 +290,38 @@ impl CliChanges {
             }
         }
         if before == after && before != FileText::Unkept(None) {
-            return None;
+            return BTreeSet::new();
         }
+        let mut prompts = self.end_reverts(&path, &before);
         // The prompts have the changes of a file in their order, by which a revert finds the text from
         // before. So a subagent's change can't belong to an earlier prompt than the last one of the file.
         let last = self.prompts.iter().rposition(|prompt| {
             &*prompt.id.0 == caller.cli && prompt.files.iter().any(|change| change.path == path)
         });
-        let index = self.index_of(caller)?.max(last.unwrap_or(0));
+        let Some(index) = self.index_of(caller) else { return prompts };
+        let index = index.max(last.unwrap_or(0));
+        self.last_edit += 1;
         let prompt = &mut self.prompts[index];
         prompt.files.retain(|change| !change.is_kept || change.path != path);
         match prompt.files.iter().position(|change| change.path == path) {
             Some(index) => {
                 let change = &mut prompt.files[index];
-                let is_own =
-                    before == change.after || change.is_reverted && before == change.before;
-                change.is_mixed |= is_mixed || !is_own;
-                change.is_reverted = false;
+                change.is_mixed |= is_mixed || before != change.after;
                 change.reverted_hunks.clear();
                 change.after = after;
                 change.is_private |= is_private;
                 change.counts = None;
             }
-            None if prompt.files.len() == MAX_FILES => return None,
+            None if prompt.files.len() == MAX_FILES => return prompts,
             None => prompt.files.push(Change {
                 path,
+                first_edit: self.last_edit,
                 before,
                 after,
                 counts: None,
                 is_private,
                 is_mixed,
-                is_reverted: false,
+                reverted_with: None,
                 has_kept: false,
                 is_kept: false,
                 reverted_hunks: Vec::new(),
@@ -326,7 +331,8 @@ impl CliChanges {
         prompt.files.retain(|change| {
             change.before != change.after || !change.is_revertible() || change.is_kept
         });
-        Some(prompt.id.clone())
+        prompts.insert(prompt.id.clone());
+        prompts
     }
 
     /// Drops the oldest prompts, and the texts of the oldest changes, until the others fit. Returns

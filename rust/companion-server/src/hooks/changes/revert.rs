@@ -38,7 +38,7 @@ impl CliChanges {
                 continue;
             };
             if !is_wanted(&prompt.id) {
-                let is_later = !change.is_reverted && !change.is_kept;
+                let is_later = !change.is_reverted() && !change.is_kept;
                 if let Some(reversal) = reversal.as_mut().filter(|_| is_later) {
                     reversal.is_later = true;
                 }

@@ -1,28 +1,12 @@
 //! Keeps which changes the user has reverted, whole or by hunks, until the model got a report of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use companion_core::text::Digest;
 use companion_protocol::editor::Hunk;
 
-use super::{Change, CliChanges, FileText, LineCounts, PromptId, hunks};
-
-/// A revert that was not reported to the model.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reverted {
-    pub(crate) prompt: PromptId,
-    pub(crate) path: Arc<str>,
-    /// Other changes in the file stay.
-    pub(crate) is_partial: bool,
-    after: FileText,
-}
-
-impl Reverted {
-    /// Whether the user has undone the revert, so that the file is as the CLI left it.
-    pub(crate) fn is_undone(&self, now: &FileText) -> bool {
-        *now == self.after && *now != FileText::Unkept(None)
-    }
-}
+use super::{Change, CliChanges, FileText, LineCounts, Prompt, PromptId, hunks};
 
 /// A hunk that the user has reverted.
 #[derive(Debug)]
@@ -35,13 +19,33 @@ pub(super) struct RevertedHunk {
 }
 
 impl Change {
+    /// The user has reverted all of it, and the model has no notice of that yet.
+    pub(super) fn is_reverted(&self) -> bool {
+        self.reverted_with.is_some()
+    }
+
     /// The user has reverted some of it, and the model has no notice of that yet.
     pub(super) fn has_unreported_revert(&self) -> bool {
-        self.is_reverted || self.is_partly_reverted()
+        self.is_reverted() || self.is_partly_reverted()
     }
 
     fn is_partly_reverted(&self) -> bool {
-        !self.is_reverted && !self.reverted_hunks.is_empty()
+        !self.is_reverted() && !self.reverted_hunks.is_empty()
+    }
+
+    /// The revert that the model has no notice of: whether other changes of the CLI in the file stay.
+    fn notice(&self) -> Option<bool> {
+        self.has_unreported_revert().then_some(!self.is_reverted() || self.has_kept)
+    }
+
+    /// The file as the CLI left it, before the user reverted hunks.
+    fn left(&self) -> &FileText {
+        self.reverted_hunks.first().map_or(&self.after, |of| &of.after)
+    }
+
+    /// A file that was created or deleted has no single hunk.
+    fn is_one_hunk(&self) -> bool {
+        self.before == FileText::Absent || self.after == FileText::Absent
     }
 
     /// Takes the numbers of a hunk's lines out of the counts.
@@ -52,16 +56,15 @@ impl Change {
         counts.removed = counts.removed.saturating_sub(of_hunk.removed);
     }
 
-    /// Takes a hunk out of the text. Returns false if the text has no such hunk.
-    fn revert_hunk(&mut self, hunk: &Hunk) -> bool {
+    /// Takes a hunk out of the text of the change in the prompt `id`. Returns false if the text has no such
+    /// hunk.
+    fn revert_hunk(&mut self, id: &PromptId, hunk: &Hunk) -> bool {
         let (FileText::Text(before), FileText::Text(after)) = (&self.before, &self.after) else {
-            // A file that was created or deleted has no single hunk.
-            self.is_reverted = self.is_revertible();
-            return self.is_reverted;
+            return false;
         };
         let Some(text) = hunks::revert(after, hunk) else { return false };
         if **before == *text {
-            self.is_reverted = true;
+            self.reverted_with = Some(id.clone());
             return true;
         }
         let after = std::mem::replace(&mut self.after, FileText::Text(text.into()));
@@ -102,48 +105,82 @@ fn count_lines(hunk: &Hunk) -> LineCounts {
 }
 
 impl CliChanges {
-    /// The user has reverted a change, or one hunk of it. Returns false if that is known already, or if the
-    /// change has no such hunk.
-    pub(crate) fn reverted(&mut self, id: &PromptId, path: &str, hunk: Option<&Hunk>) -> bool {
-        let Some(change) = self.change(id, path).filter(|change| !change.is_reverted) else {
-            return false;
-        };
-        change.is_reverted = hunk.is_none();
-        let is_new = hunk.is_none_or(|hunk| change.revert_hunk(hunk));
+    /// The changes of a file, with their prompts.
+    fn changes_of(&mut self, path: &str) -> impl Iterator<Item = (&PromptId, &mut Change)> {
+        self.prompts.iter_mut().flat_map(move |prompt| {
+            let of_file = prompt.files.iter_mut().filter(move |change| *change.path == *path);
+            of_file.map(|change| (&prompt.id, change))
+        })
+    }
+
+    /// The user has reverted a change, or one hunk of it. Without a hunk, the file is as it was before the
+    /// change, so the later changes of the file are reverted with it. Returns the prompts of all these, each
+    /// with its notice for the model if that is another one than before.
+    pub(crate) fn reverted(
+        &mut self,
+        id: &PromptId,
+        path: &str,
+        hunk: Option<&Hunk>,
+    ) -> Vec<(PromptId, Option<bool>)> {
+        let Some(change) = self.change(id, path) else { return Vec::new() };
+        let first_edit = change.first_edit;
+        let hunk = hunk.filter(|_| !change.is_one_hunk());
+        let mut reverted = Vec::new();
+        for (of, change) in self.changes_of(path) {
+            let before = change.notice();
+            let is_new = match hunk {
+                Some(hunk) => of == id && !change.is_reverted() && change.revert_hunk(id, hunk),
+                None if of == id || change.first_edit > first_edit && !change.is_reverted() => {
+                    change.reverted_with.replace(id.clone()).as_ref() != Some(id)
+                }
+                None => false,
+            };
+            if is_new {
+                let notice = change.notice();
+                reverted.push((of.clone(), notice.filter(|_| notice != before)));
+            }
+        }
         self.calls.forget_in_commands(path);
-        is_new
+        reverted
     }
 
-    /// The revert of a change that the model has no notice of: whether other changes of the CLI in the file
-    /// stay.
-    pub(crate) fn revert_of(&mut self, id: &PromptId, path: &str) -> Option<bool> {
-        let change = self.change(id, path).filter(|change| change.has_unreported_revert())?;
-        Some(!change.is_reverted || change.has_kept)
+    /// The revert of a CLI's changes in a file that its model has no notice of: whether other changes of the
+    /// CLI in the file stay.
+    pub(crate) fn notice_of(&self, cli: &str, path: &str) -> Option<bool> {
+        let changes = self.all_changes().filter(|(id, of)| *id.0 == *cli && *of.path == *path);
+        changes.filter_map(|(_, of)| of.notice()).min()
     }
 
-    /// The user has undone the latest revert of a change: of a hunk, or without one of the file. Returns
-    /// whether hunks of the change stay reverted; `None` if that was not the latest revert.
+    /// The user has undone the latest revert of a change: of a hunk, or without one of the file. Returns the
+    /// prompts of the changes that this may concern; `None` if that was not the latest revert.
     pub(crate) fn revert_undone(
         &mut self,
         id: &PromptId,
         path: &str,
         hunk: Option<&Hunk>,
-    ) -> Option<bool> {
-        // The model may have got the report, and have forgotten it, or the CLI has changed the file since.
-        let Some(change) = self.change(id, path) else { return Some(false) };
-        if change.is_reverted {
-            change.is_reverted = false;
-        } else if let (Some(hunk), false) = (hunk, change.reverted_hunks.is_empty()) {
-            let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk))?;
-            change.restore(last);
-        } else {
-            change.restore_all();
-        }
-        change.relist();
-        let is_partly_reverted = change.is_partly_reverted();
+    ) -> Option<BTreeSet<PromptId>> {
         self.calls.forget_in_commands(path);
-        self.drop_kept(id);
-        Some(is_partly_reverted)
+        let mut undone = BTreeSet::new();
+        for (of, change) in self.changes_of(path) {
+            if change.reverted_with.take_if(|with| *with == *id).is_some() {
+                change.relist();
+                undone.insert(of.clone());
+            }
+        }
+        // The model may have got the report, and have forgotten it, or a CLI has changed the file since.
+        let change = self.change(id, path).filter(|change| !change.is_reverted());
+        if let Some(change) = change.filter(|_| undone.is_empty()) {
+            if let (Some(hunk), false) = (hunk, change.reverted_hunks.is_empty()) {
+                let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk))?;
+                change.restore(last);
+            } else {
+                change.restore_all();
+            }
+            change.relist();
+        }
+        self.drop_kept();
+        undone.insert(id.clone());
+        Some(undone)
     }
 
     /// The user keeps one hunk, so it leaves the list.
@@ -168,55 +205,91 @@ impl CliChanges {
             let Some(change) = self.change(id, path.as_ref()) else { continue };
             change.is_kept = true;
             // An undo of a file's revert lists the CLI's change again.
-            if !change.is_reverted {
+            if !change.is_reverted() {
                 change.before = change.after.clone();
                 change.counts = Some(LineCounts::default());
                 change.has_kept = true;
             }
         }
-        self.drop_kept(id);
+        self.drop_kept();
     }
 
     /// Drops the kept changes that have no revert to report to the model.
-    fn drop_kept(&mut self, id: &PromptId) {
-        if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.id == *id) {
-            prompt.files.retain(|change| {
-                !change.is_kept || change.is_reverted || change.is_partly_reverted()
+    fn drop_kept(&mut self) {
+        for prompt in &mut self.prompts {
+            prompt.files.retain(|change| !change.is_kept || change.has_unreported_revert());
+        }
+    }
+
+    /// An edit of a file, which was `before` until then, ends its reverts: changes that are reverted leave
+    /// the list, and the edit begins a new one. Returns the prompts whose lists change.
+    pub(super) fn end_reverts(&mut self, path: &Arc<str>, before: &FileText) -> BTreeSet<PromptId> {
+        let undone = self.undone_reverts(path, before);
+        for id in &undone {
+            self.reverts_undone(id, path, before);
+        }
+        let ended = self.changes_of(path).filter(|(_, change)| change.is_reverted());
+        let ended: Vec<_> = ended.map(|(id, _)| id.clone()).collect();
+        for id in &ended {
+            self.remove(id, std::slice::from_ref(path));
+        }
+        undone.into_iter().chain(ended).collect()
+    }
+
+    /// The files with reverts that the model of a CLI has no notice of.
+    pub(crate) fn reverted_paths(&self, cli: &str) -> impl Iterator<Item = &Arc<str>> {
+        let reverted =
+            self.all_changes().filter(move |(id, of)| *id.0 == *cli && of.has_unreported_revert());
+        reverted.map(|(_, of)| &of.path)
+    }
+
+    /// The changes whose reverts the user has undone, if a file is `now`: it has the text of the CLI again.
+    pub(crate) fn undone_reverts(&self, path: &str, now: &FileText) -> Vec<PromptId> {
+        if *now == FileText::Unkept(None) {
+            return Vec::new();
+        }
+        let of_file = self.all_changes().filter(|(_, of)| *of.path == *path);
+        let reverted = of_file.filter(|(_, of)| of.has_unreported_revert());
+        let (mut whole, mut undone): (Vec<_>, Vec<_>) =
+            reverted.partition(|(_, of)| of.is_reverted());
+        undone.retain(|(_, of)| of.left() == now);
+        whole.sort_by_key(|(_, of)| of.first_edit);
+        // The CLI may have left the text that the reverts have written, too.
+        let stand = whole.first().is_some_and(|(_, of)| of.before == *now);
+        let last = whole.iter().position(|(_, of)| of.left() == now || of.after == *now);
+        if let Some(last) = last.filter(|_| !stand) {
+            // The file has the earlier changes, too.
+            undone.extend(&whole[..=last]);
+        }
+        undone.into_iter().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The reverts of a change are undone: the file is `now`.
+    pub(crate) fn reverts_undone(&mut self, id: &PromptId, path: &str, now: &FileText) {
+        let Some(change) = self.change(id, path) else { return };
+        change.reverted_with = None;
+        if change.left() == now {
+            change.restore_all();
+        }
+        change.relist();
+        self.drop_kept();
+    }
+
+    /// The reverts of a CLI's changes in these files were reported to its model. The rest of a change stays
+    /// in the list. Returns the prompts of the changes.
+    pub(crate) fn reverts_reported(&mut self, cli: &str, paths: &[Arc<str>]) -> BTreeSet<PromptId> {
+        let mut reported = BTreeSet::new();
+        for Prompt { id, files, .. } in self.prompts.iter_mut().filter(|of| *of.id.0 == *cli) {
+            files.retain_mut(|change| {
+                if !paths.contains(&change.path) || !change.has_unreported_revert() {
+                    return true;
+                }
+                reported.insert(id.clone());
+                change.reverted_hunks.clear();
+                !change.is_reverted()
             });
         }
-    }
-
-    /// The reverts that were not reported to the model of a CLI.
-    pub(crate) fn unreported_reverts(&self, cli: &str) -> Vec<Reverted> {
-        let mut reverts = Vec::new();
-        for (id, change) in self.all_changes() {
-            if *id.0 == *cli && change.has_unreported_revert() {
-                let after = change.reverted_hunks.first().map_or(&change.after, |of| &of.after);
-                let (path, after) = (Arc::clone(&change.path), after.clone());
-                let is_partial = change.is_partly_reverted();
-                reverts.push(Reverted { prompt: id.clone(), path, is_partial, after });
-            }
-        }
-        reverts
-    }
-
-    /// The file has the text of the CLI again, so all reverts of the change are undone.
-    pub(crate) fn reverts_undone(&mut self, id: &PromptId, path: &str) {
-        let Some(change) = self.change(id, path) else { return };
-        change.is_reverted = false;
-        change.restore_all();
-        change.relist();
-        self.drop_kept(id);
-    }
-
-    /// A revert was reported to the model. The rest of the change stays in the list.
-    pub(crate) fn revert_reported(&mut self, of: &Reverted) {
-        match self.change(&of.prompt, &of.path) {
-            Some(change) if of.is_partial => {
-                change.reverted_hunks.clear();
-                self.drop_kept(&of.prompt);
-            }
-            _ => self.remove(&of.prompt, std::slice::from_ref(&of.path)),
-        }
+        self.drop_kept();
+        reported
     }
 }

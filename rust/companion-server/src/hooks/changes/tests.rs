@@ -34,9 +34,9 @@ pub(super) fn edit(changes: &mut CliChanges, path: &str, before: FileText, after
 }
 
 /// A command of the main model ends.
-fn end_command(changes: &mut CliChanges, after: Vec<FileSnapshot>) -> Option<PromptId> {
-    let ended = changes.calls.end_command(MAIN, command())?;
-    changes.command_ended(MAIN, &ended, after)
+fn end_command(changes: &mut CliChanges, after: Vec<FileSnapshot>) -> BTreeSet<PromptId> {
+    let ended = changes.calls.end_command(MAIN, command());
+    ended.map(|ended| changes.command_ended(MAIN, &ended, after)).unwrap_or_default()
 }
 
 fn list(changes: &CliChanges, id: &PromptId) -> Vec<String> {
@@ -125,9 +125,9 @@ fn a_command_changes_the_files_that_were_looked_at() {
     changes.begin_call(MAIN, Some(command()), files);
     assert_eq!(changes.calls.files_of_command(MAIN, command()), ["/a".into(), "/b".into()]);
     let after = vec![file("/a", FileText::Absent), file("/b", text("same"))];
-    assert_eq!(end_command(&mut changes, after), Some(id.clone()));
+    assert_eq!(end_command(&mut changes, after), BTreeSet::from([id.clone()]));
     assert_eq!(list(&changes, &id), ["deleted /a mixed"], "the user may have done it");
-    assert_eq!(end_command(&mut changes, Vec::new()), None);
+    assert_eq!(end_command(&mut changes, Vec::new()), BTreeSet::new());
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn an_edit_during_a_command_is_not_the_commands() {
     let id = begin(&mut changes);
     changes.begin_call(MAIN, Some(command()), vec![file("/a", text("one"))]);
     edit(&mut changes, "/a", text("one"), text("two"));
-    assert_eq!(end_command(&mut changes, vec![file("/a", text("two"))]), None);
+    assert_eq!(end_command(&mut changes, vec![file("/a", text("two"))]), BTreeSet::new());
     assert_eq!(list(&changes, &id), ["changed /a"]);
 }
 
@@ -270,9 +270,9 @@ fn reverts_of_two_prompts_during_a_command_are_not_the_commands() {
         changes.begin_call(MAIN, Some(command()), vec![file("/a", text("three"))]);
         let ids = [first, second];
         for index in order {
-            assert!(changes.reverted(&ids[index], "/a", None));
+            assert!(!changes.reverted(&ids[index], "/a", None).is_empty());
         }
-        assert_eq!(end_command(&mut changes, vec![file("/a", text("one"))]), None);
+        assert_eq!(end_command(&mut changes, vec![file("/a", text("one"))]), BTreeSet::new());
         assert_eq!(ids.map(|id| list(&changes, &id)), [["changed /a reverted"]; 2]);
     }
 }
@@ -295,12 +295,12 @@ fn a_revert_is_reported_once_unless_it_is_undone() {
     edit(&mut changes, "/a", text("one"), text("two"));
     edit(&mut changes, "/b", text("one"), text("two"));
     for is_new in [true, false] {
-        let reverted = ["/a", "/b", "/c"].map(|path| changes.reverted(&id, path, None));
+        let reverted = ["/a", "/b", "/c"].map(|path| !changes.reverted(&id, path, None).is_empty());
         assert_eq!(reverted, [is_new, is_new, false]);
     }
-    let unreported = changes.unreported_reverts(CLI);
-    assert!(unreported[0].is_undone(&text("two")) && !unreported[0].is_undone(&text("one")));
-    changes.reverts_undone(&id, "/a");
+    assert_eq!(changes.undone_reverts("/a", &text("one")), []);
+    assert_eq!(changes.undone_reverts("/a", &text("two")), std::slice::from_ref(&id));
+    changes.reverts_undone(&id, "/a", &text("two"));
     assert_eq!(list(&changes, &id), ["changed /a", "changed /b reverted"]);
     changes.remove(&id, &["/b"]);
     assert_eq!(list(&changes, &id), ["changed /a"]);

@@ -4,13 +4,13 @@ mod access;
 mod listing;
 mod unreported;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use companion_core::companion::Input;
 use companion_protocol::editor::{
-    ChangedPaths, ChangedText, CompanionNotification, Hunk, Hunks, PlanRevert, RevertPlan,
+    ChangedPaths, ChangedText, CompanionNotification, Hunks, PlanRevert, RevertPlan,
 };
 use parking_lot::{MappedMutexGuard, MutexGuard};
 
@@ -23,6 +23,7 @@ use crate::disk::paths::resolve;
 use crate::hooks::Hooks;
 use crate::hooks::event::{HookEvent, ToolEffect};
 use crate::workspace::{OUTSIDE, PRIVATE, UNSETTLED};
+use companion_core::cli::CliSessionId;
 use companion_core::text::Digest;
 
 /// The most files that are looked at around a command.
@@ -119,53 +120,54 @@ impl Hooks {
         if !self.context.is_shared() {
             return self.end_calls(&event.session);
         }
-        let prompt = if let Some(command) = event.command {
+        let prompts = if let Some(command) = event.command {
             let files = self.changes().calls.files_of_command(event.agent(), command);
             let Some(after) = self.shared_snapshots(files).await else {
                 return self.end_calls(&event.session);
             };
-            let undone = self.undone_reverts(&event.session, &after);
-            let (prompt, ended) = {
+            let undone = self.undone_reverts(&after);
+            let (prompts, ended) = {
                 let mut changes = self.changes();
                 let caller = event.agent();
                 let ended = changes.calls.end_command(caller, command);
-                let prompt =
-                    ended.as_ref().and_then(|ended| changes.command_ended(caller, ended, after));
-                (prompt, ended)
+                let prompts =
+                    ended.as_ref().map(|ended| changes.command_ended(caller, ended, after));
+                (prompts.unwrap_or_default(), ended)
             };
-            self.forget_reverts(&event.session, &undone);
+            self.forget_reverts(&undone);
             if let Some(ended) = ended {
                 self.report_command(&ended.prompt, CommandState::HasEnded);
             }
-            prompt
+            prompts
         } else if let Some(path) = event.path.as_deref().filter(|_| event.is_edit) {
             if event.effect == ToolEffect::Made {
                 self.ensure_prompt(event);
                 let Some(after) = self.shared_snapshot(path).await else {
                     return self.end_calls(&event.session);
                 };
-                let undone = self.undone_reverts(&event.session, std::slice::from_ref(&after));
+                let undone = self.undone_reverts(std::slice::from_ref(&after));
                 let original = event.original.clone();
-                let prompt = self.changes().edited(event.agent(), original, after);
-                self.forget_reverts(&event.session, &undone);
-                prompt
+                let prompts = self.changes().edited(event.agent(), original, after);
+                self.forget_reverts(&undone);
+                prompts
             } else {
                 self.changes().calls.forget_edits(event.agent(), path);
-                None
+                return;
             }
         } else {
-            None
+            return;
         };
-        let Some(prompt) = prompt else { return };
         let shrunk = self.changes().shrink();
         self.report_all(shrunk);
-        // A report has all files of the prompt, so one is enough for all changes up to it.
-        if self.changes().begin_report(&prompt) {
-            let hooks = Arc::clone(self);
-            tokio::spawn(async move {
-                hooks.count_lines(&prompt).await;
-                hooks.report_all([prompt]);
-            });
+        for prompt in prompts {
+            // A report has all files of the prompt, so one is enough for all changes up to it.
+            if self.changes().begin_report(&prompt) {
+                let hooks = Arc::clone(self);
+                tokio::spawn(async move {
+                    hooks.count_lines(&prompt).await;
+                    hooks.report_all([prompt]);
+                });
+            }
         }
     }
 
@@ -313,60 +315,52 @@ impl Hooks {
     pub(crate) fn changes_reverted(&self, reverted: &ChangedPaths) {
         let prompt: PromptId = (reverted.session.as_str().into(), reverted.prompt);
         let hunk = reverted.hunk.as_ref().filter(|_| reverted.paths.len() == 1);
-        let (mut partly, mut whole) = (Vec::new(), Vec::new());
-        let mut is_any = false;
+        let mut prompts = BTreeSet::new();
+        // One report to the model covers all reverted parts of a file.
+        let mut notices = BTreeMap::<_, BTreeSet<Arc<str>>>::new();
         {
             let mut changes = self.changes();
             for path in &reverted.paths {
-                let before = changes.revert_of(&prompt, path);
-                is_any |= changes.reverted(&prompt, path, hunk);
-                // One report to the model covers all reverted parts of a file.
-                match changes.revert_of(&prompt, path).filter(|now| Some(*now) != before) {
-                    Some(true) => partly.push(path.as_str().into()),
-                    Some(false) => whole.push(path.as_str().into()),
-                    None => {}
+                for (of, notice) in changes.reverted(&prompt, path, hunk) {
+                    if let Some(is_partial) = notice {
+                        let of_cli = notices.entry((Arc::clone(&of.0), is_partial)).or_default();
+                        of_cli.insert(path.as_str().into());
+                    }
+                    prompts.insert(of);
                 }
             }
+            // The text before the revert of a hunk takes memory, too.
+            prompts.extend(changes.shrink());
         }
-        if !is_any {
-            return;
+        for ((cli, is_partial), paths) in notices {
+            let paths = paths.into_iter().collect();
+            self.driver.post(Input::Reverted { cli, paths, is_partial });
         }
-        for (paths, is_partial) in [(partly, true), (whole, false)] {
-            if !paths.is_empty() {
-                self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
-            }
-        }
-        // The text before the revert of a hunk takes memory, too.
-        let shrunk = self.changes().shrink();
-        self.report_all(shrunk.into_iter().filter(|of| *of != prompt));
-        self.report_all([prompt]);
+        self.report_all(prompts);
     }
 
     /// The user has undone the revert of these changes, so it is not reported to the model.
     pub(crate) fn revert_undone(&self, undone: &ChangedPaths) {
         let prompt: PromptId = (undone.session.as_str().into(), undone.prompt);
+        let mut prompts = BTreeSet::from([prompt.clone()]);
         for path in &undone.paths {
-            self.path_revert_undone(&prompt, path, undone.hunk.as_ref());
+            let of_path = self.changes().revert_undone(&prompt, path, undone.hunk.as_ref());
+            let of_path = of_path.unwrap_or_default();
+            for id in &of_path {
+                self.renew_notice(&id.0, path);
+            }
+            prompts.extend(of_path);
         }
-        self.report_all([prompt]);
+        self.report_all(prompts);
     }
 
-    fn path_revert_undone(&self, prompt: &PromptId, path: &str, hunk: Option<&Hunk>) {
-        let (is_partly_reverted, standing) = {
-            let mut changes = self.changes();
-            let Some(is_partly) = changes.revert_undone(prompt, path, hunk) else { return };
-            (is_partly, changes.unreported_reverts(&prompt.0))
-        };
-        let mut standing = standing.iter().filter(|of| *of.path == *path).peekable();
-        if !is_partly_reverted && standing.peek().is_some() {
-            // The revert of another prompt's change stands.
-            return;
-        }
-        self.driver.post(Input::RevertUndone(&prompt.0, path));
-        if is_partly_reverted {
-            let is_partial = standing.all(|of| of.is_partial);
-            let paths = vec![path.into()];
-            self.driver.post(Input::Reverted { cli: Arc::clone(&prompt.0), paths, is_partial });
+    /// A revert of a file is undone. The model of a CLI gets only the reverts that stand.
+    fn renew_notice(&self, cli: &CliSessionId, path: &str) {
+        let notice = self.changes().notice_of(cli, path);
+        self.driver.post(Input::RevertUndone(cli, path));
+        if let Some(is_partial) = notice {
+            let (cli, paths) = (Arc::clone(cli), vec![path.into()]);
+            self.driver.post(Input::Reverted { cli, paths, is_partial });
         }
     }
 }

@@ -15,7 +15,7 @@ impl Scene {
     }
 
     /// The prompts that `gemini-companion changes` prints.
-    async fn printed(&self) -> Vec<Value> {
+    pub(super) async fn printed(&self) -> Vec<Value> {
         let reply = self.rig.send("GET", "/changes", &[], "").await;
         let list = reply.into_body().collect().await.unwrap().to_bytes();
         let mut list: Value = serde_json::from_slice(&list).unwrap();

@@ -4,6 +4,7 @@ mod changes;
 mod commands;
 mod comments;
 mod rejections;
+mod reverts;
 mod sharing;
 
 use std::collections::VecDeque;

@@ -235,8 +235,8 @@ fn a_created_file_is_deleted_with_its_only_hunk() {
     let hunk = hunks::hunks("", "new\n").remove(0);
     let of = FileToRevert { hunk: Some(hunk.clone()), ..file("/a", &[&id], Some("new\n")) };
     assert_eq!(action(&plan_of(&changes, vec![of])), "delete");
-    assert!(changes.reverted(&id, "/a", Some(&hunk)));
-    assert_eq!(changes.revert_of(&id, "/a"), Some(false));
+    assert_eq!(changes.reverted(&id, "/a", Some(&hunk)).len(), 1);
+    assert_eq!(changes.notice_of(CLI, "/a"), Some(false));
 }
 
 /// A change with two hunks.
@@ -251,6 +251,12 @@ fn two_hunks() -> (CliChanges, PromptId, Vec<Hunk>) {
     (changes, id, hunks::hunks(&before, &after))
 }
 
+/// The user undoes the revert of a hunk. Returns whether others of the file stand.
+fn undo(changes: &mut CliChanges, id: &PromptId, hunk: Option<&Hunk>) -> Option<bool> {
+    changes.revert_undone(id, "/a", hunk)?;
+    Some(changes.notice_of(CLI, "/a").is_some())
+}
+
 fn counts(changes: &CliChanges, id: &PromptId) -> (usize, usize) {
     let file = changes.to_editor(id).files.remove(0);
     (file.added.unwrap(), file.removed.unwrap())
@@ -260,25 +266,24 @@ fn counts(changes: &CliChanges, id: &PromptId) -> (usize, usize) {
 fn a_reverted_hunk_leaves_the_change_and_comes_back() {
     let (mut changes, id, of) = two_hunks();
     let original = changes.texts(&id, "/a").unwrap();
-    assert_eq!(changes.revert_of(&id, "/a"), None);
-    assert!(changes.reverted(&id, "/a", Some(&of[0])));
-    assert!(!changes.reverted(&id, "/a", Some(&of[0])), "it is reverted already");
-    assert_eq!(changes.revert_of(&id, "/a"), Some(true));
+    assert_eq!(changes.notice_of(CLI, "/a"), None);
+    assert_eq!(changes.reverted(&id, "/a", Some(&of[0])).len(), 1);
+    assert_eq!(changes.reverted(&id, "/a", Some(&of[0])), [], "it is reverted already");
+    assert_eq!(changes.notice_of(CLI, "/a"), Some(true));
     assert_eq!(counts(&changes, &id), (0, 1));
-    let unreported = changes.unreported_reverts(CLI).remove(0);
-    assert!(unreported.is_partial && unreported.is_undone(&text(original.after.as_ref().unwrap())));
+    let left = text(original.after.as_ref().unwrap());
+    assert_eq!(changes.undone_reverts("/a", &left), std::slice::from_ref(&id));
     // The rest of the change is reverted without a question.
     let now = changes.texts(&id, "/a").unwrap().after;
     assert_eq!(plan_of(&changes, vec![file("/a", &[&id], now.as_deref())]).question, None);
-    assert!(changes.reverted(&id, "/a", Some(&of[1])));
-    assert_eq!(changes.revert_of(&id, "/a"), Some(false));
-    assert!(!changes.unreported_reverts(CLI)[0].is_partial);
-    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), Some(true));
-    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), None, "it is not the latest");
-    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[0])), Some(false));
+    assert_eq!(changes.reverted(&id, "/a", Some(&of[1])).len(), 1);
+    assert_eq!(changes.notice_of(CLI, "/a"), Some(false));
+    assert_eq!(undo(&mut changes, &id, Some(&of[1])), Some(true));
+    assert_eq!(undo(&mut changes, &id, Some(&of[1])), None, "it is not the latest");
+    assert_eq!(undo(&mut changes, &id, Some(&of[0])), Some(false));
     assert_eq!(changes.texts(&id, "/a").unwrap(), original);
     assert_eq!(counts(&changes, &id), (1, 2));
-    assert_eq!(changes.unreported_reverts(CLI), []);
+    assert_eq!(changes.notice_of(CLI, "/a"), None);
 }
 
 #[test]
@@ -288,12 +293,12 @@ fn a_revert_can_be_undone_after_its_texts_were_dropped() {
     let second = begin(&mut changes);
     edit(&mut changes, "/b", FileText::Absent, text(&"b".repeat(MAX_BYTES)));
     assert_eq!(changes.shrink(), std::slice::from_ref(&id));
-    let unreported = changes.unreported_reverts(CLI).remove(0);
-    assert!(unreported.is_partial);
-    assert!(!unreported.is_undone(&FileText::Unkept(None)), "the disk does not answer");
-    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[1])), None);
-    assert_eq!(changes.revert_undone(&id, "/a", Some(&of[0])), Some(false));
-    assert_eq!(changes.unreported_reverts(CLI), []);
+    assert_eq!(changes.notice_of(CLI, "/a"), Some(true));
+    let undone = changes.undone_reverts("/a", &FileText::Unkept(None));
+    assert_eq!(undone, [], "the disk does not answer");
+    assert_eq!(undo(&mut changes, &id, Some(&of[1])), None);
+    assert_eq!(undo(&mut changes, &id, Some(&of[0])), Some(false));
+    assert_eq!(changes.notice_of(CLI, "/a"), None);
     assert_eq!(counts(&changes, &id), (1, 2));
     assert!(changes.texts(&second, "/b").is_some());
 }
@@ -302,9 +307,8 @@ fn a_revert_can_be_undone_after_its_texts_were_dropped() {
 fn once_a_reverted_hunk_is_reported_the_rest_stays_in_the_list() {
     let (mut changes, id, of) = two_hunks();
     changes.reverted(&id, "/a", Some(&of[0]));
-    let unreported = changes.unreported_reverts(CLI).remove(0);
-    changes.revert_reported(&unreported);
-    assert_eq!(changes.unreported_reverts(CLI), []);
+    changes.reverts_reported(CLI, &["/a".into()]);
+    assert_eq!(changes.notice_of(CLI, "/a"), None);
     assert_eq!(counts(&changes, &id), (0, 1));
     changes.hunk_kept(&id, "/a", &of[1]);
     assert!(changes.to_editor(&id).files.is_empty(), "nothing of the change is left");
@@ -320,11 +324,8 @@ fn a_hunk_that_the_user_keeps_is_not_reverted_with_an_earlier_prompt() {
     changes.hunk_kept(&second, "/a", &hunks::hunks(&after, &later)[0]);
     let plan = plan_of(&changes, vec![file("/a", &[&first, &second], Some(&later))]);
     assert!(action(&plan).starts_with("refuse: "), "{}", action(&plan));
-    let reverts = [&first, &second].map(|id| {
-        changes.reverted(id, "/a", None);
-        changes.revert_of(id, "/a")
-    });
-    assert_eq!(reverts, [Some(false), Some(true)]);
+    let reverted = changes.reverted(&first, "/a", None);
+    assert_eq!(reverted, [(first, Some(false)), (second, Some(true))]);
 }
 
 #[test]

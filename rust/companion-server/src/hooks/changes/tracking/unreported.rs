@@ -1,13 +1,12 @@
 //! Finds reverts that the user has undone, and those that a model has got.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use companion_core::companion::Input;
 use companion_core::notes::Revert;
 use tokio::time::timeout;
 
-use super::super::{FileSnapshot, Reverted};
+use super::super::{FileSnapshot, PromptId};
 use super::{MAX_LOOKS, distinct};
 use crate::config::DISK_TIMEOUT;
 use crate::hooks::Hooks;
@@ -19,14 +18,14 @@ impl Hooks {
     pub(in crate::hooks) async fn drop_undone_reverts(&self, event: &HookEvent) {
         let sessions = self.driver.ask(|companion| companion.clis().sessions_of(&event.session));
         let look = async {
-            for session in &sessions {
-                let reverts = self.changes().unreported_reverts(session);
-                let reverts = distinct(reverts.into_iter().map(|of| of.path), usize::MAX);
-                if !reverts.is_empty() {
-                    let now = self.snapshots(reverts).await;
-                    let undone = self.undone_reverts(session, &now);
-                    self.forget_reverts(session, &undone);
-                }
+            let reverts = {
+                let changes = self.changes();
+                let reverts = sessions.iter().flat_map(|of| changes.reverted_paths(of));
+                distinct(reverts.cloned(), usize::MAX)
+            };
+            if !reverts.is_empty() {
+                let now = self.snapshots(reverts).await;
+                self.forget_reverts(&self.undone_reverts(&now));
             }
             if !event.is_new_prompt {
                 return;
@@ -43,29 +42,25 @@ impl Hooks {
         let _ = timeout(DISK_TIMEOUT, look).await;
     }
 
-    /// The unreported reverts of files that have the text of the CLI `now`.
-    pub(super) fn undone_reverts(&self, cli: &str, now: &[FileSnapshot]) -> Vec<Reverted> {
-        let mut reverts = self.changes().unreported_reverts(cli);
-        reverts
-            .retain(|of| now.iter().any(|file| file.path == of.path && of.is_undone(&file.text)));
-        reverts
+    /// The changes whose reverts the user has undone, if these files are as they are `now`. Each with its
+    /// file.
+    pub(super) fn undone_reverts(&self, now: &[FileSnapshot]) -> Vec<(PromptId, FileSnapshot)> {
+        let changes = self.changes();
+        let mut undone = Vec::new();
+        for file in now {
+            let prompts = changes.undone_reverts(&file.path, &file.text);
+            undone.extend(prompts.into_iter().map(|prompt| (prompt, file.clone())));
+        }
+        undone
     }
 
     /// The user has undone these reverts, so they are not reported to the model.
-    pub(super) fn forget_reverts(&self, cli: &str, undone: &[Reverted]) {
-        let standing = {
-            let mut changes = self.changes();
-            for Reverted { prompt, path, .. } in undone {
-                changes.reverts_undone(prompt, path);
-            }
-            changes.unreported_reverts(cli)
-        };
-        // Another prompt's revert of the file may stand.
-        let standing: HashSet<_> = standing.iter().map(|of| &of.path).collect();
-        for Reverted { path, .. } in undone.iter().filter(|of| !standing.contains(&of.path)) {
-            self.driver.post(Input::RevertUndone(cli, path));
+    pub(super) fn forget_reverts(&self, undone: &[(PromptId, FileSnapshot)]) {
+        for (prompt, FileSnapshot { path, text, .. }) in undone {
+            self.changes().reverts_undone(prompt, path, text);
+            self.renew_notice(&prompt.0, path);
         }
-        self.report_all(undone.iter().map(|of| of.prompt.clone()).collect::<HashSet<_>>());
+        self.report_all(undone.iter().map(|(prompt, _)| prompt.clone()).collect::<BTreeSet<_>>());
     }
 
     /// These reverts were reported to the model, so they leave the list.
@@ -74,13 +69,8 @@ impl Hooks {
         reverts: impl Iterator<Item = &'a Revert>,
     ) {
         for Revert { cli, paths, .. } in reverts {
-            let unreported = self.changes().unreported_reverts(cli);
-            let undone: Vec<_> =
-                unreported.into_iter().filter(|of| paths.contains(&of.path)).collect();
-            for of in &undone {
-                self.changes().revert_reported(of);
-            }
-            self.report_all(undone.into_iter().map(|of| of.prompt).collect::<HashSet<_>>());
+            let prompts = self.changes().reverts_reported(cli, paths);
+            self.report_all(prompts);
         }
     }
 }
