@@ -421,7 +421,7 @@ describe('doctor', { concurrency: 4 }, () => {
     const waits = await examine(sandbox, bridge('--wait', '60'));
     for (const { problem, advice } of [ended, waits]) {
       assert.equal(problem, 'behind-command');
-      assert.match(advice[0], /^Open the project in an editor that has the companion/);
+      assert.match(advice[0], /^Open the project in an editor with the companion's plugin/);
     }
   });
 

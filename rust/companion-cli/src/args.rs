@@ -23,7 +23,7 @@ use crate::setup::SetupArgs;
 
 /// Connect Gemini CLI with your editor and review its edits there.
 ///
-/// See `gemini-companion serve --help` for how an editor starts the companion.
+/// Begin with `gemini-companion setup`. If a CLI does not connect, run `gemini-companion doctor`.
 #[derive(Debug, Parser)]
 #[command(name = "gemini-companion", version, arg_required_else_help = true)]
 pub(crate) struct Args {

@@ -33,8 +33,8 @@ earlier session of yours. End it, and run the commands again. Until then both fi
 /// Print the environment variables that connect Gemini CLI with the companion.
 ///
 /// In a terminal: eval "$(gemini-companion env)". It also sets the variables that
-/// gemini --sandbox passes to its container. With macOS' own sandbox, set
-/// TERMINAL_EMULATOR=JetBrains-JediTerm, too.
+/// gemini --sandbox passes to its container. For macOS' own sandbox, also run
+/// export TERMINAL_EMULATOR=JetBrains-JediTerm.
 ///
 /// The output contains the token, which gives any program on this machine access to your editor,
 /// and the variables that you have set for a sandbox. Send it to a shell or to a file that only you

@@ -245,7 +245,10 @@ fn variables_of_a_closed_editor_are_not_the_terminals_fault() {
     command.current_dir(&dir);
     let said = doctor(command);
     assert!(said.starts_with("Gemini CLI does not connect: it finds no companion.\n"), "{said}");
-    assert!(said.contains("1. Open the project in an editor that has the companion"), "{said}");
+    assert!(
+        said.contains("1. Open the project in an editor with the companion's plugin"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -125,8 +125,9 @@ impl Network {
             };
             notes.push(format!(
                 "the companion listens on 127.0.0.1 only. A container with its own network can't \
-                 reach that. Start gemini-companion serve --listen {address} ({whose}), set the \
-                 address in the JetBrains plugin, or run the container with --network host"
+                 reach that. Add --network host to the command. Or let the companion listen on \
+                 {address} ({whose}): set that in the JetBrains plugin, or start gemini-companion \
+                 serve with --listen"
             ));
         }
         if invocation.verb == Verb::ComposeRun {

@@ -370,7 +370,9 @@ fn hooks(facts: &Facts, found: &mut Evidence) {
     match facts.hooks_arrived.filter(|_| !obstacles.iter().any(HookObstacle::stops_hooks)) {
         Some(true) => found.good("they have reached the companion"),
         Some(false) => {
-            found.note("none has reached the companion with a prompt or a tool since it started");
+            found.note(
+                "none has reached the companion since it started; before the first prompt that is normal",
+            );
         }
         None => {}
     }

@@ -58,7 +58,8 @@ fn start(facts: &Facts) -> String {
         Some(_) => format!("type /ide enable in {}", profile.name),
     };
     format!(
-        "Open the project in an editor that has the companion, and wait until it has loaded. Then \
+        "Open the project in an editor with the companion's plugin, which gemini-companion setup \
+         installs, and wait until it has loaded. Then \
          {connect}."
     )
 }
