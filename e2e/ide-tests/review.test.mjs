@@ -13,6 +13,22 @@ describe('in a window', () => {
   before(() => scene.open());
   after(() => scene.close());
 
+  /** Types an x when a window has the focus again, and expects it in the file. */
+  async function typesOnIn(file, text) {
+    await scene.ide.until(({ focus }) => focus?.editor, 'the focus in an editor');
+    await scene.ide.display.type('x');
+    const isTyped = (now) => now === text;
+    await scene.ide.untilRobot(['text of file', { path: file }], isTyped, 'what was typed');
+  }
+
+  /** Opens the proposal from the notification, and rejects it. */
+  async function endsByReview(file, decision) {
+    await scene.ide.click('text', { text: 'Review' });
+    const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
+    await scene.ide.invoke('Companion.RejectProposal', title);
+    await scene.ends(decision, REJECTED);
+  }
+
   scene.test('an edit is changed and accepted, and the next rejected', async (scene) => {
     const { ide, client } = scene;
     const old = 'one\ntwo\nthree\n';
@@ -103,11 +119,40 @@ describe('in a window', () => {
     );
     const typed = { ...focus, character: 3, text: 'one\ntxwo\n' };
     assert.deepEqual((await ide.robot('look')).focus, typed);
-    await ide.click('text', { text: 'Review' });
-    const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
-    await ide.invoke('Companion.RejectProposal', title);
-    await scene.ends(decision, REJECTED);
+    await endsByReview(file, decision);
     await scene.status(CONNECTED);
+  });
+
+  scene.test('an edit waits without a tab while the user writes a comment', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('commented.txt', 'one\ntwo\n', { line: 2 });
+    await ide.display.press('ctrl+alt+shift+m');
+    await ide.until(({ focus }) => focus?.name?.startsWith('Comment for the CLI'), 'the field');
+    await ide.display.type('Why');
+    const decision = scene.client.openDiff(file, 'new\n');
+    await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+    await scene.picture('proposal-below-comment');
+    await ide.display.press('Escape');
+    await typesOnIn(file, 'one\nxtwo\n');
+    await endsByReview(file, decision);
+  });
+
+  scene.test('an edit that a dialog has held back waits without a tab', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('dialog.txt', 'one\ntwo\n', { line: 2 });
+    await ide.display.press('ctrl+g');
+    await ide.until(({ windows }) => windows.length > 1, 'the dialog');
+    const decision = scene.client.openDiff(file, 'new\n');
+    // The plugin looks at the files in the order of the requests: it has now looked at that file, too.
+    const { isError } = await scene.client.callTool('openDiff', {
+      filePath: scene.sandbox.project,
+      newContent: '',
+    });
+    assert.equal(isError, true);
+    await ide.display.press('Escape', 'Escape');
+    await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+    await typesOnIn(file, 'one\nxtwo\n');
+    await endsByReview(file, decision);
   });
 
   scene.test(

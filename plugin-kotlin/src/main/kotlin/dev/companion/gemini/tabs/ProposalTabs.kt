@@ -8,6 +8,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.IdeFocusManager
 import dev.companion.gemini.core.assertEdt
 import java.awt.KeyboardFocusManager
+import java.awt.Window
 import javax.swing.SwingUtilities
 
 /** For the EDT, without a dialog over it. */
@@ -19,8 +20,8 @@ internal class ProposalTabs(private val project: Project) {
     fun hasFocus(file: ProposalFile) = file.editors.any(::hasFocus)
 
     /**
-     * Opens a tab over the visible editor, unless that editor has the focus. Otherwise a typing user would type into
-     * the proposal, because a hidden editor passes its focus to the tab that hides it.
+     * Opens a tab over the visible editor, unless an editor has the focus or gets it back. Otherwise a typing user
+     * would type into the proposal, because a hidden editor passes its focus to the tab that hides it.
      */
     fun openAside(file: ProposalFile) {
         if (!isFocusInEditor()) open(file, false)
@@ -58,9 +59,12 @@ internal class ProposalTabs(private val project: Project) {
         manager.windows.filter { it.isFileOpen(file) }.forEach { it.setFilePinned(file, true) }
     }
 
+    /** Also whether an editor gets the focus back when a popup or a dialog closes, or from one that has just closed. */
     private fun isFocusInEditor(): Boolean {
-        val focus = focusOwner() ?: return false
-        return manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
+        val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
+        return generateSequence(active, Window::getOwner).mapNotNull { it.mostRecentFocusOwner }.any { focus ->
+            manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
+        }
     }
 
     companion object {
