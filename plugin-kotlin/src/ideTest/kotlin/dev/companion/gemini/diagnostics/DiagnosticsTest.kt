@@ -10,6 +10,7 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.fileTypes.ex.FileTypeManagerEx
 import com.intellij.openapi.project.DumbServiceImpl
+import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
@@ -190,6 +191,20 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
             assertEquals(1, find("saving.json").diagnostics.size)
         } finally {
             PowerSaveMode.setEnabled(false)
+        }
+    }
+
+    fun `test a file that shows is analyzed while only the window of another project may be active`() {
+        val manager = ProjectManagerEx.getInstanceEx()
+        val other = checkNotNull(manager.newProject("other", File(root, "other").path, false, false))
+        manager.openProject(other)
+        try {
+            open("behind.json", "{\"a\": }\n")
+            val found = find("behind.json")
+            assertEquals(1, found.diagnostics.size)
+            assertNull(found.incomplete)
+        } finally {
+            manager.forceCloseProject(other, true)
         }
     }
 

@@ -7,6 +7,7 @@ import com.intellij.ide.PowerSaveMode
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
@@ -19,6 +20,7 @@ import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.disk.OpenedPath
 import dev.companion.gemini.platform.CodeAnalysis
+import dev.companion.gemini.platform.hasActiveWindow
 import dev.companion.gemini.platform.reading
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Semaphore
@@ -53,7 +55,7 @@ internal class FileSearch(
         return when {
             analyzed == null -> Found(emptyList(), message("diagnostics.incomplete.foreign"))
             analyzed.isPlainText -> Found(emptyList(), message("diagnostics.incomplete.plain"))
-            analyzed.isAnalyzedElsewhere -> findElsewhere(file, isShown = analyzed.isOpen && isWatched(file))
+            analyzed.isAnalyzedElsewhere -> findElsewhere(file, analyzed.isOpen && isWatched(file))
             analyzed.isOpen && isWatched(file) -> watch(file)
             else -> known(file) ?: analyze(file)
         }
@@ -80,8 +82,10 @@ internal class FileSearch(
     }
 
     /** Returns incomplete diagnostics, because the other process does not report when it has finished. */
-    private fun findElsewhere(file: VirtualFile, isShown: Boolean) =
-        Found(if (isShown) watch(file).diagnostics else emptyList(), message("diagnostics.incomplete.elsewhere"))
+    private fun findElsewhere(file: VirtualFile, isWatched: Boolean): Found {
+        val found = if (isWatched) watch(file) else known(file)
+        return Found(found?.diagnostics.orEmpty(), message("diagnostics.incomplete.elsewhere"))
+    }
 
     /** Waits for the indexes, which a new file makes outdated for a moment. */
     private fun isIndexed(): Boolean {
@@ -91,9 +95,14 @@ internal class FileSearch(
         return indexed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)
     }
 
-    /** Returns whether the daemon analyzes the file without a request, as it does only for visible files. */
+    /**
+     * Returns whether the daemon analyzes the file without a request, as it does only for visible files. If several
+     * projects are open, today's daemon does so only in the project with the active window.
+     */
     private fun isWatched(file: VirtualFile) =
-        !PowerSaveMode.isEnabled() && file in FileEditorManager.getInstance(project).selectedFiles
+        !PowerSaveMode.isEnabled() &&
+            file in FileEditorManager.getInstance(project).selectedFiles &&
+            (ProjectManager.getInstance().openProjects.size <= 1 || project.hasActiveWindow)
 
     /** Returns the daemon's diagnostics if it has finished, and nothing has changed since. */
     private fun known(file: VirtualFile): Found? =

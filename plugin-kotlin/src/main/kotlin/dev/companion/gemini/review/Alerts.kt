@@ -11,17 +11,15 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.SystemInfo
-import com.intellij.openapi.wm.IdeFrame
-import com.intellij.openapi.wm.WindowManager
 import com.intellij.ui.AppIcon
 import com.intellij.ui.SystemNotifications
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.hasActiveWindow
 import dev.companion.gemini.platform.loggingFailure
 import dev.companion.gemini.platform.notice
 import dev.companion.gemini.platform.offerOnce
 import java.awt.KeyboardFocusManager
-import java.awt.Window
 import java.beans.PropertyChangeListener
 
 /** The alerts outside the project's own windows. EDT. */
@@ -81,15 +79,8 @@ internal interface Alerts {
             fun forSystem(text: String, isLinux: Boolean = SystemInfo.isLinux): String =
                 if (isLinux) text.replace("&", "&amp;").replace("<", "&lt;") else text
 
-            /** Whether the user looks at a window of the project, such as a dialog or a separate window of editors. */
-            private fun isActive(project: Project): Boolean {
-                if (!ApplicationManager.getApplication().isActive) return false
-                val frame = WindowManager.getInstance().getFrame(project)
-                val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
-                return generateSequence(active, Window::getOwner).any { window ->
-                    window === frame || (window as? IdeFrame)?.project == project
-                }
-            }
+            private fun isActive(project: Project) =
+                ApplicationManager.getApplication().isActive && project.hasActiveWindow
         }
     }
 }
