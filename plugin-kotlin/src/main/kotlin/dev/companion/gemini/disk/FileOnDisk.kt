@@ -3,6 +3,7 @@
 package dev.companion.gemini.disk
 
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.io.FileSystemUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VFileProperty
 import com.intellij.openapi.vfs.VfsUtil
@@ -131,6 +132,11 @@ internal object FileOnDisk {
     /** Returns whether the IDE knows the file as it is on the disk, apart from unsaved changes. */
     fun isKnown(file: VirtualFile): Boolean = path(file.path)?.let { !differs(file, it) } == true
 
+    /**
+     * Asks the platform whether the file is writable. On Windows it reads only the attribute of the file, whereas
+     * [Files.isWritable] also checks permissions, and says no for writable files of network shares.
+     */
     private fun differs(known: VirtualFile, path: Path): Boolean =
-        stamp(path) != Stamp(known.timeStamp, known.length) || Files.isWritable(path) != known.isWritable
+        stamp(path) != Stamp(known.timeStamp, known.length) ||
+            FileSystemUtil.getAttributes(path.toString())?.isWritable != known.isWritable
 }
