@@ -9,7 +9,11 @@ import com.intellij.notification.NotificationType
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.actionSystem.ex.ActionUtil
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.roots.ex.ProjectRootManagerEx
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
@@ -17,6 +21,7 @@ import com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider
 import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ConnectedCli
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerMessage
@@ -33,6 +38,7 @@ import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ServiceTestCase
 import dev.companion.gemini.shownNotifications
 import java.awt.datatransfer.DataFlavor
+import java.util.concurrent.atomic.AtomicInteger
 import javax.swing.JComponent
 import javax.swing.JEditorPane
 import javax.swing.JLabel
@@ -86,6 +92,32 @@ class StatusTest : ServiceTestCase() {
         assertTrue("it is over", notification.isExpired)
         state(Failed("No <port>."))
         assertEquals("it is back", 2, shown.size)
+    }
+
+    private val launches = AtomicInteger()
+
+    private fun fail(): CompanionCore {
+        // The state before the start is shown before it fails.
+        ApplicationManager.getApplication().invokeAndWait({}, ModalityState.any())
+        launches.incrementAndGet()
+        error("No port.")
+    }
+
+    private fun changeRoots() =
+        WriteAction.run<RuntimeException> {
+            ProjectRootManagerEx.getInstanceEx(project).makeRootsChange({}, false, true)
+        }
+
+    fun testAFailureThatRepeatsAtAChangeOfTheRootsIsNotReportedAgain() {
+        val service = serviceWith { _, _ -> fail() }
+        service.start()
+        await { shown.isNotEmpty() }
+        val former = launches.get()
+        changeRoots()
+        await { launches.get() > former && service.state is Failed }
+        assertFalse("it is still shown", shown.single().isExpired)
+        service.restart()
+        await { shown.size == 2 }
     }
 
     fun testAMissingDiscoveryFileIsReported() {

@@ -170,7 +170,10 @@ open class CompanionService protected constructor(
             missing?.let { throw it }
             ShownPath.findRoot(project)
             val wanted = ProjectConfig.of(project)
-            if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
+            // A failure that only repeats is not shown again.
+            if (wanted != null && slot.core == null && state !is CompanionState.Failed) {
+                changeState { CompanionState.Starting }
+            }
             slot.bring(wanted, restarts)
             changeState { slot.core?.let { CompanionState.Running(it.status) } ?: CompanionState.Off }
         } catch (e: ProcessCanceledException) {
