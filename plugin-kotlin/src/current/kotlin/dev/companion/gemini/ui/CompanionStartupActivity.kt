@@ -7,10 +7,13 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.ProjectActivity
 import dev.companion.gemini.project.CompanionService
 
-/** Not the EDT. The server starts on another thread. Tests of the platform start the services that they need. */
+/**
+ * Not the EDT. The server starts on another thread. Without windows nobody can review, as when the IDE only inspects or
+ * formats files. Tests of the platform, which have none either, start the services that they need.
+ */
 class CompanionStartupActivity : ProjectActivity {
     override suspend fun execute(project: Project) {
-        if (ApplicationManager.getApplication().isUnitTestMode) return
+        if (ApplicationManager.getApplication().isHeadlessEnvironment) return
         CompanionNotifications.getInstance(project)
         CompanionService.getInstance(project).start()
     }

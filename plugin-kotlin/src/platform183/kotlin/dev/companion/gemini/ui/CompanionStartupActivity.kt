@@ -8,12 +8,15 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.StartupActivity
 import dev.companion.gemini.project.CompanionService
 
-/** EDT. The server starts on another thread. Tests of the platform start the services that they need. */
+/**
+ * EDT. The server starts on another thread. Without windows nobody can review, as when the IDE only inspects or formats
+ * files. Tests of the platform, which have none either, start the services that they need.
+ */
 class CompanionStartupActivity :
     StartupActivity,
     DumbAware {
     override fun runActivity(project: Project) {
-        if (ApplicationManager.getApplication().isUnitTestMode) return
+        if (ApplicationManager.getApplication().isHeadlessEnvironment) return
         CompanionNotifications.getInstance(project)
         CompanionService.getInstance(project).start()
     }
