@@ -9,10 +9,12 @@ use std::net::TcpListener;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::common::editor::TEST_TIMEOUT;
 use crate::common::{Companion, program, text};
 
 /// Runs doctor for Gemini CLI, and returns its text.
@@ -224,9 +226,16 @@ fn a_sandbox_of_qwen_code_sees_no_process_of_the_host() {
         let output = command.env("TMPDIR", companion.root().join("tmp")).envs(vars.iter().copied());
         text(&output.output().unwrap().stdout).to_owned()
     };
+    let port = companion.ready["port"].to_string();
+    // The companion notices the client's new folder.
+    let file = companion.root().join(".qwen/ide").join(format!("{port}.lock"));
+    let end = Instant::now() + TEST_TIMEOUT;
+    while !file.exists() {
+        assert!(Instant::now() < end, "{} is not there", file.display());
+        thread::sleep(Duration::from_millis(10));
+    }
     let said = run(&[]);
     assert!(said.starts_with("All is ready, but Qwen Code starts in a sandbox, by "), "{said}");
-    let port = companion.ready["port"].to_string();
     let project = companion.project.to_str().unwrap();
     let variables =
         [("QWEN_CODE_IDE_SERVER_PORT", &*port), ("QWEN_CODE_IDE_WORKSPACE_PATH", project)];
