@@ -243,6 +243,12 @@ fn command(ClientProfile { variables, .. }: &ClientProfile) -> String {
     )
 }
 
+/// Whether a program listens where the variables lead, though it may refuse the token or not answer.
+fn reaches_program(facts: &Facts) -> bool {
+    let outcome = facts.tried.first().map(|first| &first.outcome);
+    outcome.is_some_and(|it| !matches!(it, Err(Failure::Refused | Failure::Unreachable)))
+}
+
 fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
     let name = facts.environment.profile.name;
     let why = if let Some((folder, owner)) = &facts.unusable_folder {
@@ -256,7 +262,7 @@ fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
         }
     } else if !facts.elsewhere.is_empty() {
         "the companion's file is not in the folder where the CLI looks"
-    } else if problem == Problem::UnknownTerminal && facts.connected().is_some() {
+    } else if problem == Problem::UnknownTerminal && reaches_program(facts) {
         "the CLI ignores the companion's variables, because it does not recognize this terminal as \
          an editor's"
     } else {
@@ -349,7 +355,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                  files."
         ));
     }
-    if problem == Problem::UnknownTerminal && facts.connected().is_some() {
+    if problem == Problem::UnknownTerminal && reaches_program(facts) {
         advice.push(format!(
             "Run: export {variable}={value}. The CLI accepts only terminals of editors that it \
                  knows."

@@ -31,7 +31,7 @@ impl Hooks {
         let caller = event.caller(&self.sessions);
         // A program around a single hook, such as `timeout`, is a new process each time, and ends with it.
         let has_process = self.driver.ask(|companion| companion.clis().has_process(&caller));
-        let process = caller.process.filter(|_| has_process).map(Arc::from);
+        let process: Option<Arc<str>> = caller.process.filter(|_| has_process).map(Arc::from);
         let may_be_edit = match event.notice {
             Notice::Statement => return,
             Notice::AsksAboutEdit | Notice::AsksAboutTool => {
@@ -46,13 +46,17 @@ impl Hooks {
             }
         };
         let question = self.state.lock().turns.ask(&event.session);
+        if let Some(process) = process {
+            let (hooks, session) = (Arc::clone(self), event.session.clone());
+            self.follow(async move { hooks.follow_process(&session, question, &process).await });
+        }
         if !may_be_edit {
-            return self.announce(&event, question, process);
+            return self.announce(&event, question);
         }
         let hooks = Arc::clone(self);
         self.follow(async move {
             if !hooks.is_proposed(&event).await {
-                hooks.announce(&event, question, process);
+                hooks.announce(&event, question);
             }
         });
     }
@@ -77,16 +81,12 @@ impl Hooks {
     }
 
     /// Shows the editor a question that still waits for its answer.
-    fn announce(self: &Arc<Self>, event: &HookEvent, question: u64, process: Option<Arc<str>>) {
+    fn announce(&self, event: &HookEvent, question: u64) {
         if !self.state.lock().turns.announce(&event.session, question) {
             return;
         }
         let waiting = CliWaiting { session: event.session.clone(), message: event.message.clone() };
         self.host.notify(CompanionNotification::CliWaiting(waiting));
-        if let Some(process) = process {
-            let (hooks, session) = (Arc::clone(self), event.session.clone());
-            self.follow(async move { hooks.follow_process(&session, question, &process).await });
-        }
     }
 
     /// Follows the process of a CLI that asks something, until the user has answered or the server stops.

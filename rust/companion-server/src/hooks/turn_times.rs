@@ -46,23 +46,25 @@ impl TurnTimes {
         self.turns.remove(index)?.begun.map(|begun| begun.elapsed())
     }
 
-    /// The CLI asks its user something. Returns the number of the question.
+    /// The CLI asks its user something. Returns the number of the question. If the editor shows an earlier
+    /// one, that stays until the CLI goes on.
     pub(super) fn ask(&mut self, session: &str) -> u64 {
         self.last_question += 1;
-        let question = Some(Question { number: self.last_question, is_announced: false });
-        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.session == session) {
-            turn.question = question;
+        let number = self.last_question;
+        if let Some(turn) = self.turn(session) {
+            let is_announced = turn.question.as_ref().is_some_and(|earlier| earlier.is_announced);
+            turn.question = Some(Question { number, is_announced });
         } else {
+            let question = Some(Question { number, is_announced: false });
             let turn = TurnTime { session: session.to_owned(), begun: None, question };
             push_limited(&mut self.turns, turn, MAX_TURNS);
         }
-        self.last_question
+        number
     }
 
     /// The editor gets the question. Returns whether the CLI still waits for the answer to it.
     pub(super) fn announce(&mut self, session: &str, number: u64) -> bool {
-        let mut questions = self.turns.iter_mut().filter(|turn| turn.session == session);
-        let question = questions.find_map(|turn| turn.question.as_mut());
+        let question = self.turn(session).and_then(|turn| turn.question.as_mut());
         let Some(question) = question.filter(|question| question.number == number) else {
             return false;
         };
@@ -71,16 +73,18 @@ impl TurnTimes {
     }
 
     /// Whether the CLI waits for the answer to this question.
-    pub(super) fn waits_for(&self, session: &str, number: u64) -> bool {
-        let turn = self.turns.iter().find(|turn| turn.session == session);
-        let question = turn.and_then(|turn| turn.question.as_ref());
+    pub(super) fn waits_for(&mut self, session: &str, number: u64) -> bool {
+        let question = self.turn(session).and_then(|turn| turn.question.as_ref());
         question.is_some_and(|question| question.number == number)
     }
 
     /// The CLI goes on, or has ended. Returns whether the editor shows a question of it.
     pub(super) fn go_on(&mut self, session: &str) -> bool {
-        let turn = self.turns.iter_mut().find(|turn| turn.session == session);
-        let question = turn.and_then(|turn| turn.question.take());
+        let question = self.turn(session).and_then(|turn| turn.question.take());
         question.is_some_and(|question| question.is_announced)
+    }
+
+    fn turn(&mut self, session: &str) -> Option<&mut TurnTime> {
+        self.turns.iter_mut().find(|turn| turn.session == session)
     }
 }

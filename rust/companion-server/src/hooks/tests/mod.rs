@@ -420,6 +420,23 @@ async fn the_editor_is_notified_of_a_question_about_an_edit_that_it_does_not_sho
     assert_eq!(scene.rig.received().notices, ["Edit?"], "the proposal is of another CLI");
 }
 
+/// No hook of Gemini CLI says that the first question is answered.
+#[tokio::test(start_paused = true)]
+async fn a_question_ends_although_the_next_one_is_shown_as_a_proposal() {
+    let scene = Scene::start().await;
+    scene.before_agent().await;
+    let asks = async |kind: &str| {
+        let question = json!({ "message": kind, "details": { "type": kind } });
+        scene.hook("Notification", question).await;
+    };
+    asks("mcp").await;
+    asks("edit").await;
+    scene.propose().await;
+    sleep(Duration::from_mins(1)).await;
+    scene.hook("AfterTool", json!({})).await;
+    assert_eq!(scene.rig.received().notices, ["mcp", "answered"]);
+}
+
 /// More than the core keeps.
 #[tokio::test]
 async fn the_editor_is_notified_of_the_end_of_each_of_many_turns_at_the_same_time() {
