@@ -125,6 +125,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files.length === 1);
     const { decision } = await client.propose(window.editor, file, 'proposed');
+    await companion.caughtUp(); // with the editor's answer
     await client.closeDiff(`${file}.2`); // by then the first call has been answered
 
     await companion.kill();
@@ -157,6 +158,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const file = sandbox.file('a.txt', 'old');
     const editor = new Editor(companion);
     const { decision } = await client.propose(editor, file, 'new');
+    await companion.caughtUp(); // with the editor's answer
     await client.closeDiff(`${file}.2`); // by then the first call has been answered
 
     let end;
