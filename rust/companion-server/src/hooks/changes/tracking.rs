@@ -252,7 +252,7 @@ impl Hooks {
         }
     }
 
-    /// Sends the editor the changes of these prompts, the newest last.
+    /// Sends the editor the changes of these prompts.
     fn report_all(&self, prompts: impl IntoIterator<Item = PromptId>) {
         let changes = self.changes();
         for prompt in prompts {
