@@ -55,6 +55,8 @@ pub(crate) struct CliChanges {
     last_number: u64,
     last_edit: u64,
     calls: ToolCalls,
+    /// The CLIs and files with reverts that an edit has found undone.
+    undone: Vec<(CliSessionId, Arc<str>)>,
     /// The prompts that will be reported once their lines are counted.
     reports: Vec<PromptId>,
 }

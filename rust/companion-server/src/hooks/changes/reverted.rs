@@ -227,6 +227,7 @@ impl CliChanges {
         let undone = self.undone_reverts(path, before);
         for id in &undone {
             self.reverts_undone(id, path, before);
+            self.undone.push((Arc::clone(&id.0), Arc::clone(path)));
         }
         let ended = self.changes_of(path).filter(|(_, change)| change.is_reverted());
         let ended: Vec<_> = ended.map(|(id, _)| id.clone()).collect();

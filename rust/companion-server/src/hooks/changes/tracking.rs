@@ -157,6 +157,10 @@ impl Hooks {
         } else {
             return;
         };
+        let undone = std::mem::take(&mut self.changes().undone);
+        for (cli, path) in undone {
+            self.renew_notice(&cli, &path);
+        }
         let shrunk = self.changes().shrink();
         self.report_all(shrunk);
         for prompt in prompts {

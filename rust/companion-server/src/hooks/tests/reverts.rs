@@ -191,3 +191,17 @@ async fn a_revert_to_the_first_text_stands_although_the_cli_had_written_that_too
         assert_eq!(scene.rows().await, [""; 0]);
     }
 }
+
+#[tokio::test]
+async fn the_model_does_not_learn_of_a_revert_that_ends_with_an_edit_of_the_reverted_text() {
+    let scene = Scene::start_with_letter().await;
+    let first = scene.change("B").await;
+    scene.hook("BeforeAgent", json!({ "session_id": "cli", "prompt": "Go on" })).await;
+    let tool = json!({ "session_id": "cli", "tool_name": "write_file" });
+    scene.hook("BeforeTool", tool.clone()).await;
+    scene.revert(&[&first], "A");
+    scene.save("C");
+    scene.hook("AfterTool", tool).await;
+    assert_eq!(scene.rows().await, ["A→B", "B→C"]);
+    assert!(!scene.learns_of_revert("cli").await);
+}
