@@ -33,11 +33,12 @@ impl CliChanges {
             |id: &PromptId| file.prompts.iter().any(|of| of.prompt == id.1 && *of.session == *id.0);
         let mut reversal: Option<Reversal> = None;
         let mut found = 0;
-        for prompt in &self.prompts {
-            let Some(change) = prompt.files.iter().find(|of| *of.path == *file.path) else {
-                continue;
-            };
-            if !is_wanted(&prompt.id) {
+        let changes = self.all_changes().filter(|(_, of)| *of.path == *file.path);
+        // Prompts of several CLIs may have another order than their edits.
+        let mut changes: Vec<_> = changes.collect();
+        changes.sort_by_key(|(_, of)| of.first_edit);
+        for (id, change) in changes {
+            if !is_wanted(id) {
                 let is_later = !change.is_reverted() && !change.is_kept;
                 if let Some(reversal) = reversal.as_mut().filter(|_| is_later) {
                     reversal.is_later = true;

@@ -3,7 +3,7 @@
 use companion_protocol::editor::PromptOfSession;
 
 use super::super::tests::{CLI, begin, edit, text};
-use super::super::{FileText, MAX_BYTES};
+use super::super::{Access, Agent, FileSnapshot, FileText, MAX_BYTES};
 use super::*;
 
 fn file(path: &str, prompts: &[&PromptId], disk: Option<&str>) -> FileToRevert {
@@ -338,4 +338,19 @@ fn to_keep_a_created_or_deleted_file_keeps_all_of_it() {
         changes.hunk_kept(&id, "/a", &hunk);
         assert!(changes.to_editor(&id).files.is_empty());
     }
+}
+
+#[test]
+fn the_changes_of_two_clis_are_reverted_in_the_order_of_their_edits() {
+    let mut changes = CliChanges::default();
+    let first = begin(&mut changes);
+    let (second, _) = changes.begin_prompt("other", String::new(), 0);
+    let other = Agent { cli: "other", subagent: None };
+    let after = |text| FileSnapshot { path: "/a".into(), text, access: Access::Shared };
+    changes.begin_call(other, None, vec![after(text("A"))]);
+    changes.edited(other, None, after(text("B")));
+    edit(&mut changes, "/a", text("B"), text("C"));
+    let plan = |prompts: &[&PromptId]| plan_of(&changes, vec![file("/a", prompts, Some("C"))]);
+    assert_eq!(plan(&[&first]).question, None);
+    assert_eq!(action(&plan(&[&first, &second])), "write A");
 }
