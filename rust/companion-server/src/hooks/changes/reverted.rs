@@ -152,13 +152,13 @@ impl CliChanges {
     }
 
     /// The user has undone the latest revert of a change: of a hunk, or without one of the file. Returns the
-    /// prompts of the changes that this may concern; `None` if that was not the latest revert.
+    /// prompts of the changes that this may concern; none if that was not the latest revert.
     pub(crate) fn revert_undone(
         &mut self,
         id: &PromptId,
         path: &str,
         hunk: Option<&Hunk>,
-    ) -> Option<BTreeSet<PromptId>> {
+    ) -> BTreeSet<PromptId> {
         self.calls.forget_in_commands(path);
         let mut undone = BTreeSet::new();
         for (of, change) in self.changes_of(path) {
@@ -171,7 +171,8 @@ impl CliChanges {
         let change = self.change(id, path).filter(|change| !change.is_reverted());
         if let Some(change) = change.filter(|_| undone.is_empty()) {
             if let (Some(hunk), false) = (hunk, change.reverted_hunks.is_empty()) {
-                let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk))?;
+                let last = change.reverted_hunks.pop_if(|last| last.hunk == digest(hunk));
+                let Some(last) = last else { return undone };
                 change.restore(last);
             } else {
                 change.restore_all();
@@ -180,7 +181,7 @@ impl CliChanges {
         }
         self.drop_kept();
         undone.insert(id.clone());
-        Some(undone)
+        undone
     }
 
     /// The user keeps one hunk, so it leaves the list.
@@ -229,12 +230,14 @@ impl CliChanges {
             self.reverts_undone(id, path, before);
             self.undone.push((Arc::clone(&id.0), Arc::clone(path)));
         }
-        let ended = self.changes_of(path).filter(|(_, change)| change.is_reverted());
-        let ended: Vec<_> = ended.map(|(id, _)| id.clone()).collect();
-        for id in &ended {
-            self.remove(id, std::slice::from_ref(path));
+        let mut changed: BTreeSet<_> = undone.into_iter().collect();
+        for Prompt { id, files, .. } in &mut self.prompts {
+            let is_ended = |change: &mut Change| change.path == *path && change.is_reverted();
+            if files.extract_if(.., is_ended).count() > 0 {
+                changed.insert(id.clone());
+            }
         }
-        undone.into_iter().chain(ended).collect()
+        changed
     }
 
     /// The files with reverts that the model of a CLI has no notice of.

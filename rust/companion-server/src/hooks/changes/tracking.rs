@@ -349,9 +349,9 @@ impl Hooks {
         let mut prompts = BTreeSet::from([prompt.clone()]);
         for path in &undone.paths {
             let of_path = self.changes().revert_undone(&prompt, path, undone.hunk.as_ref());
-            let of_path = of_path.unwrap_or_default();
-            for id in &of_path {
-                self.renew_notice(&id.0, path);
+            let clis: BTreeSet<_> = of_path.iter().map(|id| &id.0).collect();
+            for cli in clis {
+                self.renew_notice(cli, path);
             }
             prompts.extend(of_path);
         }

@@ -253,8 +253,8 @@ fn two_hunks() -> (CliChanges, PromptId, Vec<Hunk>) {
 
 /// The user undoes the revert of a hunk. Returns whether others of the file stand.
 fn undo(changes: &mut CliChanges, id: &PromptId, hunk: Option<&Hunk>) -> Option<bool> {
-    changes.revert_undone(id, "/a", hunk)?;
-    Some(changes.notice_of(CLI, "/a").is_some())
+    let undone = changes.revert_undone(id, "/a", hunk);
+    (!undone.is_empty()).then(|| changes.notice_of(CLI, "/a").is_some())
 }
 
 fn counts(changes: &CliChanges, id: &PromptId) -> (usize, usize) {
