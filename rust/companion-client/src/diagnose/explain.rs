@@ -59,8 +59,7 @@ fn start(facts: &Facts) -> String {
     };
     format!(
         "Open the project in an editor with the companion's plugin, which gemini-companion setup \
-         installs, and wait until it has loaded. Then \
-         {connect}."
+         installs, and wait until it has loaded. Then {connect}."
     )
 }
 
@@ -243,10 +242,12 @@ fn command(ClientProfile { variables, .. }: &ClientProfile) -> String {
     )
 }
 
-/// Whether a program listens where the variables lead, though it may refuse the token or not answer.
-fn reaches_program(facts: &Facts) -> bool {
+/// Whether the client ignores variables that lead to a program, though that may refuse the token or not
+/// answer.
+fn ignores_variables(facts: &Facts, problem: Problem) -> bool {
     let outcome = facts.tried.first().map(|first| &first.outcome);
-    outcome.is_some_and(|it| !matches!(it, Err(Failure::Refused | Failure::Unreachable)))
+    problem == Problem::UnknownTerminal
+        && outcome.is_some_and(|it| !matches!(it, Err(Failure::Refused | Failure::Unreachable)))
 }
 
 fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
@@ -262,7 +263,7 @@ fn nothing_found_verdict(facts: &Facts, problem: Problem) -> String {
         }
     } else if !facts.elsewhere.is_empty() {
         "the companion's file is not in the folder where the CLI looks"
-    } else if problem == Problem::UnknownTerminal && reaches_program(facts) {
+    } else if ignores_variables(facts, problem) {
         "the CLI ignores the companion's variables, because it does not recognize this terminal as \
          an editor's"
     } else {
@@ -355,7 +356,7 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                  files."
         ));
     }
-    if problem == Problem::UnknownTerminal && reaches_program(facts) {
+    if ignores_variables(facts, problem) {
         advice.push(format!(
             "Run: export {variable}={value}. The CLI accepts only terminals of editors that it \
                  knows."

@@ -42,17 +42,16 @@ impl Sandbox {
         let names = &environment.profile.variables;
         let list = environment.set("SANDBOX_ENV").unwrap_or_default();
         let flags = environment.set("SANDBOX_FLAGS").filter(|_| kind != "lxc").unwrap_or_default();
-        let knows_companion = match names.auth_token {
-            Some(_) if is_seatbelt => {
-                environment.address().is_some() && environment.is_editor_terminal()
-            }
-            Some(token) => {
-                environment.address().is_some() && (list.contains(token) || flags.contains(token))
-            }
-            None => {
-                let has_port = environment.set(names.port).is_some();
-                is_seatbelt || (has_port && environment.workspace().is_some())
-            }
+        let knows_companion = if let Some(token) = names.auth_token {
+            environment.address().is_some()
+                && if is_seatbelt {
+                    environment.is_editor_terminal()
+                } else {
+                    list.contains(token) || flags.contains(token)
+                }
+        } else {
+            let has_port = environment.set(names.port).is_some();
+            is_seatbelt || (has_port && environment.workspace().is_some())
         };
         if !knows_companion {
             return Some(Self::HidesCompanion(by));
