@@ -98,11 +98,7 @@ fn run<I: KotlinSide>(ide: &I, object: I::Object, messages: &Receiver<Message>) 
         let mut due = std::iter::once(first).chain(more);
         attached(ide, |calls| {
             for message in due.by_ref() {
-                if matches!(message, Message::End) {
-                    object = None;
-                }
-                let Some(object) = &object else { return };
-                take(calls, object, message);
+                take(calls, &mut object, message);
             }
         });
     }
@@ -120,10 +116,12 @@ fn attached<I: KotlinSide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Objec
     }
 }
 
-fn take<O>(calls: &mut dyn Calls<O>, object: &O, message: Message) {
+/// Handles a message. Those after [`Message::End`] are lost.
+fn take<O>(calls: &mut dyn Calls<O>, object: &mut Option<O>, message: Message) {
+    let Some(kept) = object else { return };
     match message {
         Message::Request(number, request) => {
-            if let Err(error) = calls.request(object, number, request) {
+            if let Err(error) = calls.request(kept, number, request) {
                 log::error!("the IDE did not take a request: {error}");
                 if let Some(responder) = RESPONDERS.take(number) {
                     responder.fail("The IDE could not carry out the request.");
@@ -131,15 +129,15 @@ fn take<O>(calls: &mut dyn Calls<O>, object: &O, message: Message) {
             }
         }
         Message::Notify(notification) => {
-            if let Err(error) = calls.notify(object, &notification) {
+            if let Err(error) = calls.notify(kept, &notification) {
                 log::error!("the IDE did not take a notification: {error}");
             }
         }
         Message::Log(level, text) => {
             // A failed line is lost.
-            let _ = calls.log(object, level, text);
+            let _ = calls.log(kept, level, text);
         }
-        Message::End => {}
+        Message::End => *object = None,
     }
 }
 
