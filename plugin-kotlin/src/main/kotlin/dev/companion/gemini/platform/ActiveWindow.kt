@@ -1,4 +1,4 @@
-// Says whether the user works in a window of a project.
+// Finds the window in which the user works.
 
 package dev.companion.gemini.platform
 
@@ -12,8 +12,9 @@ import java.awt.Window
 internal val Project.hasActiveWindow: Boolean
     get() {
         val frame = WindowManager.getInstance().getFrame(this)
-        val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
-        return generateSequence(active, Window::getOwner).any { window ->
-            window === frame || (window as? IdeFrame)?.project == this
-        }
+        return activeWindows().any { window -> window === frame || (window as? IdeFrame)?.project == this }
     }
+
+/** Returns the active window, such as a dialog, and the windows that own it. Any thread. */
+internal fun activeWindows(): Sequence<Window> =
+    generateSequence(KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow, Window::getOwner)

@@ -7,8 +7,8 @@ import com.intellij.openapi.fileEditor.ex.FileEditorManagerEx
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.IdeFocusManager
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.activeWindows
 import java.awt.KeyboardFocusManager
-import java.awt.Window
 import javax.swing.SwingUtilities
 
 /** For the EDT, without a dialog over it. */
@@ -60,12 +60,10 @@ internal class ProposalTabs(private val project: Project) {
     }
 
     /** Also whether an editor gets the focus back when a popup or a dialog closes, or from one that has just closed. */
-    private fun isFocusInEditor(): Boolean {
-        val active = KeyboardFocusManager.getCurrentKeyboardFocusManager().activeWindow
-        return generateSequence(active, Window::getOwner).mapNotNull { it.mostRecentFocusOwner }.any { focus ->
+    private fun isFocusInEditor(): Boolean =
+        activeWindows().mapNotNull { it.mostRecentFocusOwner }.any { focus ->
             manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
         }
-    }
 
     companion object {
         fun hasFocus(tab: ProposalEditor) = ProposalPanel.around(focusOwner())?.editor === tab
